@@ -340,6 +340,12 @@ def _read(path: Path) -> list[SavedResults]:
     groups = []
     for group in plain if isinstance(plain, list) and plain else [plain]:
         found = group.get("results") if isinstance(group, Mapping) else None
+        if isinstance(group, Mapping) and "repeats" in group:
+            raise DataError(
+                "These are results of `manylabel evaluate --repeats`, which compares its methods itself.",
+                path=path,
+                remedy="Name all methods in one such command; `results` lists those of single splits.",
+            )
         if not found or not isinstance(found, list):
             raise DataError(
                 "There are no results of an evaluation in this file.",
