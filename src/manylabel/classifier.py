@@ -312,7 +312,8 @@ class TextClassifier(TextUpdater):
             return self.restore(first.fit(documents, y, label_names=names).learned_state())
         documents, batch = read_labelled(documents, y)
         if batch.form not in MATRIX_FORMS and (new := sorted(set(batch.names) - set(self.labels_))):
-            raise UnknownNameError("label in a later batch", new[0], self.labels_)
+            hint = "Name all labels in the first batch: partial_fit(documents, labels, label_names=[…])."
+            raise UnknownNameError("label in a later batch", new[0], self.labels_, hint)
         Y = read_labels(y, self.labels_).Y
         X = self.transform(documents)
         self.decided_ = copy(self.decided_)  # the former one stays as it is, should this be interrupted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +15,10 @@ import numpy.typing as npt
 
 from manylabel.data.corpus import Text
 from manylabel.data.documents import DocumentStream, column_names, length_of, read_documents
-from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, read_labels
+from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, check_same_length, read_labels
 from manylabel.data.labels import label_sets, stack
-from manylabel.decisions.corrected import LabelThresholds, checked_thresholds, corrected
+from manylabel.decisions.corrected import LabelThresholds, checked_target, checked_thresholds, corrected
+from manylabel.decisions.shown import thresholds_for_target
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.exceptions import DecisionError, UnsupportedError
 from manylabel.features.pipeline import Documents
@@ -80,19 +82,22 @@ class TextPredictor(TextModel):
         values = self.classes_[np.concatenate([np.zeros(0, dtype=np.intp), *best])]
         return values.tolist() if self.label_form_ == "names" else values
 
-    def score(self, documents: Documents, y: Any) -> float:
+    def score(self, documents: Documents, y: Any, *, metric: str | None = None) -> float:
         """Micro-averaged F1 over all labels the classifier knows; the accuracy if `fit` got one label per document.
 
-        True labels that the classifier does not know are left out; ``manylabel evaluate`` counts them as missed.
+        `metric` names another metric of label sets (`manylabel.metrics.METRICS`), such as "macro-f1". True labels that
+        the classifier does not know are left out; ``manylabel evaluate`` counts them as missed.
         """
         from manylabel.metrics import DEFAULT_METRIC, compute_metrics
 
         self.check_fitted()
         predicted = read_labels(self.predict(documents), self.labels_).Y
         given = read_labels(y, self.labels_, others="omit").Y
-        if self.label_form_ in SINGLE_FORMS:  # the same, but that an unknown true label is wrong
+        check_same_length(predicted, given, at_least=0)
+        if metric is None and self.label_form_ in SINGLE_FORMS:  # the same, but that an unknown true label is wrong
             return float(given.multiply(predicted).sum() / max(given.shape[0], 1))
-        return compute_metrics(given, predicted, [DEFAULT_METRIC])[DEFAULT_METRIC]
+        name = metric or DEFAULT_METRIC
+        return compute_metrics(given, predicted, [name])[name]
 
     # ---- scores ------------------------------------------------------------------------------------------------------
 
@@ -161,6 +166,22 @@ class TextPredictor(TextModel):
     @thresholds.setter
     def thresholds(self, values: float | Mapping[str, float]) -> None:
         self.correct_thresholds(values)
+
+    def thresholds_for(self, *, precision: float | None = None, recall: float | None = None) -> dict[str, float]:
+        """The thresholds at which labels reach a precision or a recall; labels that do not reach it are left out.
+
+        ``model.thresholds = model.thresholds_for(precision=0.9)`` sets them. The target is reached on the out-of-fold
+        scores on which they are chosen; on new documents, expect less precision.
+        """
+        self.check_fitted()
+        decided, target = self.decided_, checked_target(precision, recall)
+        if decided.figures_ is None:
+            raise DecisionError(
+                "The decision rule of this model learns no thresholds, so it has no figures of out-of-fold scores. "
+                "Train with decision={'rule': 'per-label'}."
+            )
+        found = thresholds_for_target(decided.figures_, *target, decided.score_kind, decided.calibration_)
+        return {name: shown for name, shown in zip(self.labels_, found.tolist(), strict=True) if not math.isnan(shown)}
 
     def correct_thresholds(self, values: float | Mapping[str, float], reason: str = "set") -> None:
         """Set the thresholds of some labels (a mapping) or of all (a number), in the units of `predict_scores`.

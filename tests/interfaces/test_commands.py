@@ -115,13 +115,49 @@ def test_demo_trains_measures_labels_and_says_what_is_next(folder: Path, capsys:
     assert Path("demo.manylabel").is_file()
 
 
+def test_evaluate_trains_on_the_data_and_measures_on_a_test_file(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("mail.csv").write_text(CSV)
+    Path("later.csv").write_text("text,labels\nlate bus,buses;trams\nbad road,roads\n")
+    printed(capsys, "train", "mail.csv", "--method", "nb-binary")
+    of_model = json.loads(printed(capsys, "evaluate", "later.csv", "--model", "mail.manylabel", "--json"))["results"][0]
+    command = ("evaluate", "mail.csv", "--method", "nb-binary", "--test", "later.csv")
+    evaluated = json.loads(printed(capsys, *command, "--json"))
+    result = evaluated["results"][0]
+    assert evaluated["split"] == "measured on later.csv"
+    assert (result["train"]["documents"], result["test"]["documents"]) == (CSV.count("\n") - 1, 2)
+    for same in ("metrics", "labels", "unseen_labels", "true_labels_sha256", "train_sha256"):
+        assert result[same] == of_model[same], same
+    assert "mail: measured on later.csv" in printed(capsys, *command)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["townhall", "--test", "t.csv"], "--test is for one data set; several were given."),
+        (["--test", "t.csv", "--model", "m.manylabel"], "manylabel evaluate FILE --model m.manylabel"),
+        (["--test", "t.csv", "--repeats", "3"], "Leave out --repeats, --split and --split-by."),
+        (["--test", "t.csv", "--split-by", "time:date"], "Leave out --repeats, --split and --split-by."),
+        (["--test", "t.csv", "--vectors", "v.npy"], "Leave out --repeats and --test."),
+        (["--test", "t.csv"], "There is no file or folder t.csv"),
+        (["--method", "nb", "--split", "train"], "--split names the documents on which a model file is measured"),
+    ],
+)
+def test_a_test_file_that_cannot_be_measured_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], options: list[str], said: str
+) -> None:
+    assert run(["evaluate", "townhall", *options]) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_labels_never_seen_in_training_are_misses_and_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("mail.csv").write_text(CSV)
     Path("later.csv").write_text("text,labels\nlate bus,buses;trams\nbad road,roads\n")
     printed(capsys, "train", "mail.csv", "--method", "nb-binary")
     shown = printed(capsys, "evaluate", "later.csv", "--model", "mail.manylabel")
     assert (
-        "1 label of the test documents never occurred in training and count as missed (1 assignment): trams." in shown
+        "1 label of the test documents never occurred in training and counts as missed (1 assignment): trams." in shown
     )
     result = json.loads(printed(capsys, "evaluate", "later.csv", "--model", "mail.manylabel", "--json"))["results"][0]
     assert result["unseen_labels"] == {"trams": 1}

@@ -25,6 +25,7 @@ def test_page_report_and_recipe(capsys: pytest.CaptureFixture[str]) -> None:
     assert "2 time-ordered folds (date)" in page
     assert "The winner is" in page
     assert "On the test split (190 documents" in page
+    assert "the mean over random samples of as many of the compared documents" in " ".join(page.split())
     recipe = page.partition("The recipe")[2].partition("method = ")
     Path("best.toml").write_text(recipe[1] + recipe[2].partition("The model, trained")[0])
     html = Path("out.html").read_text()

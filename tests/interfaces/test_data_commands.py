@@ -11,6 +11,7 @@ from manylabel.cli.display import progress
 from manylabel.cli.options import default_model_path
 from manylabel.cli.run import run
 from manylabel.evaluation.findings import Claim, Experiment, Reproduction, Verdict
+from manylabel.papers import PAPERS
 from manylabel.progress import stage
 from manylabel.tasks import built_in, data_sets
 
@@ -73,7 +74,7 @@ def test_reproduce_writes_every_form(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     claim = Claim("a claim", Verdict.REPRODUCED, "seen here")
-    experiment = Experiment("X-0", "a title", "a setting", claims=[claim])
+    experiment = Experiment("a setting", claims=[claim], key="X-0", title="a title")
     found = Reproduction("vilar2004", "a paper", [experiment])
     monkeypatch.setattr(built_in, "reproduce", lambda papers, **settings: [found])
     for name in ("page.html", "page.md", "page.txt", "page.json"):
@@ -86,6 +87,27 @@ def test_reproduce_writes_every_form(
     assert run(["reproduce", "vilar2004", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["paper"] == "vilar2004"
     assert run(["reproduce", "vilar2004", "--report", "nowhere/page.html"]) == 2
+
+
+def test_one_experiment_of_a_paper_is_reproduced(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(built_in, "cache_folder", lambda: folder)
+    assert run(["reproduce", "lecture", "--list"]) == 0
+    listed = capsys.readouterr().out
+    assert "X-12c" in listed
+    assert "The lecture's worked examples" in listed
+    assert "manylabel reproduce lecture --only X-12a" in listed
+    assert run(["reproduce", "all", "--list", "--json"]) == 0
+    every = json.loads(capsys.readouterr().out)
+    assert {one["paper"] for one in every} == set(PAPERS)
+    assert all(one["jobs"] > 0 and one["seconds"] > 0 for one in every)
+    assert run(["reproduce", "all", "--only", "X-12c", "--json"]) == 0  # five made-up documents: no data needed
+    [paper] = json.loads(capsys.readouterr().out)
+    assert (paper["paper"], [one["key"] for one in paper["experiments"]]) == ("lecture", ["X-12c"])
+    assert paper["experiments"][0]["claims"][0]["verdict"] == "reproduced"
+    assert run(["reproduce", "lecture", "--only", "X-12"]) == 2
+    assert "Did you mean 'X-12" in capsys.readouterr().err
 
 
 def failing(error: BaseException) -> object:

@@ -93,6 +93,9 @@ def test_point_17_wrong_assignments_are_refused(path: Path) -> None:
     assert model.thresholds is not None
     with pytest.raises(UnknownNameError, match="Did you mean 'streets/parking'"):
         model.thresholds["streets/parkin"] = 0.5
+    with pytest.raises(KeyError, match="Did you mean 'streets/parking'"):
+        model.thresholds["streets/parkin"]
+    assert model.thresholds.get("streets/parkin") is None
     wrong = (
         f"The threshold of '{LABEL}' must be a number from 0 to 1, because scores are shown as probabilities, not -0.3."
     )
@@ -230,6 +233,41 @@ def test_a_change_prints_what_it_does_to_recall(path: Path, printed: Printed) ->
     assert "Over all labels: precision" in quiet
     assert "If that is not wanted" not in quiet
     assert json.loads(printed("thresholds", path, "--json"))["effect"] is None
+
+
+def test_a_target_is_not_sold_as_a_guarantee(path: Path, tmp_path: Path, printed: Printed) -> None:
+    new = tmp_path / "precise.manylabel"
+    text = " ".join(printed("thresholds", path, "--precision", "0.9", "--output", new).split())
+    assert "reach precision 0.9 on the documents on which they were chosen. Expect less precision" in text
+    assert f"no guarantee. Measure it on other labelled documents (manylabel evaluate DATA --model {new})" in text
+    assert "--guarantee fdr=0.1)" in text
+    text = " ".join(printed("thresholds", path, "--recall", "0.8").split())
+    assert "New documents may have less recall: this is no guarantee." in text
+    assert "--guarantee recall=0.8)" in text
+    assert "no guarantee" not in printed("thresholds", path, "--all", "0.5")
+
+
+def test_python_sets_the_thresholds_that_the_command_sets(path: Path, tmp_path: Path, printed: Printed) -> None:
+    for option, target in (("--precision", {"precision": 0.9}), ("--recall", {"recall": 0.8})):
+        new, model = tmp_path / "new.manylabel", fresh(path)
+        printed("thresholds", path, option, *target.values(), "--output", new)
+        found = model.thresholds_for(**target)
+        assert 0 < len(found) <= len(model.labels_)
+        model.thresholds = found
+        assert model.thresholds == fresh(new).thresholds
+        assert model.predict(NEW.texts) == fresh(new).predict(NEW.texts)
+
+
+def test_python_refuses_targets_that_are_none(model: TextClassifier) -> None:
+    for wrong in ({}, {"precision": 0.9, "recall": 0.9}):
+        with pytest.raises(ParameterError, match=r"^Give either a precision or a recall"):
+            model.thresholds_for(**wrong)
+    for value in (0, 1.5, "0.9", True):
+        with pytest.raises(ParameterError, match=f"^precision must be a number above 0 and up to 1, not {value!r}"):
+            model.thresholds_for(precision=value)  # type: ignore[arg-type]
+    natural = TextClassifier("nb-binary").fit(LETTERS.texts[:50], LETTERS.label_sets[:50])
+    with pytest.raises(DecisionError, match=r"learns no thresholds.*Train with decision="):
+        natural.thresholds_for(precision=0.9)
 
 
 def test_figures_that_stay_the_same_are_explained(path: Path, printed: Printed) -> None:

@@ -103,6 +103,22 @@ def test_an_evaluation_from_disk_gives_the_figures_of_one_in_memory(
     assert found[0]["test"]["documents"] == 30
 
 
+def test_a_test_file_is_measured_from_disk(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    found = []
+    for memory in ("8GB", "500MB"):
+        arguments = ["evaluate", "letters.csv", "--method", "nb-binary", "--test", "new.csv"]
+        assert run([*arguments, "--memory", memory, "--json"]) == 0
+        evaluated = json.loads(capsys.readouterr().out)
+        assert evaluated["split"] == "measured on new.csv"
+        same = ("metrics", "labels", "true_labels_sha256", "train_sha256", "train", "test")
+        found.append({name: evaluated["results"][0][name] for name in same})
+    assert found[0] == found[1]
+    assert (found[0]["train"]["documents"], found[0]["test"]["documents"]) == (120, 40)
+
+
 def test_files_named_after_splits_are_evaluated_from_disk(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

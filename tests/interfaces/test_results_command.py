@@ -87,6 +87,11 @@ def test_several_data_sets_are_compared_within_each(capsys: pytest.CaptureFixtur
     assert "only one of them has other" in complaint(capsys, "results", a, c)
 
 
+def test_results_of_repeated_splits_are_refused_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    repeated = saved(capsys, "r.json", "mail.csv", *FAST, "--repeats", "2")
+    assert "results of `manylabel evaluate --repeats`" in complaint(capsys, "results", repeated)
+
+
 def test_what_is_no_result_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert "mail.csv, line 1: This file is not JSON" in complaint(capsys, "results", "mail.csv")
     assert "none.json: there is no such file" in complaint(capsys, "results", "none.json")

@@ -16,7 +16,7 @@ from manylabel.metrics import compute_metrics
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.papers import beyond
 from manylabel.papers.beyond import METRICS, READINGS, RULES
-from manylabel.papers.jobs import Plan
+from manylabel.papers.jobs import Plan, read_studies
 from manylabel.papers.numbers import numbers
 
 
@@ -95,7 +95,7 @@ def _outcomes(plan: Plan) -> dict[str, Any]:
 @pytest.mark.parametrize("quick", [True, False])
 def test_the_recipe_is_chosen_by_training_documents_not_by_the_test_part(quick: bool) -> None:
     plan = Plan(quick=quick)
-    reuters, _ = beyond.read(plan, _outcomes(plan))
+    reuters, _ = read_studies(beyond.STUDIES, plan, _outcomes(plan))
     named = [f"{metric}: words and stems, thresholds shrunken by 2." for metric in METRICS]
     assert reuters.chosen[: len(named)] == named
     assert [row[1].ours for row in reuters.sheets[0].rows.values()] == [88.0, 63.0, 84.5]
@@ -105,13 +105,13 @@ def test_the_verdict_says_which_aims_were_missed_and_how_far() -> None:
     plan = Plan()
     aims = numbers("beyond")["reuters"]["aims"]
     assert aims == {"micro F1": 88.6, "macro F1": 62.9, "exact match": 84.2}
-    claim = beyond.read(plan, _outcomes(plan))[0].claims[0]
+    claim = read_studies(beyond.STUDIES, plan, _outcomes(plan))[0].claims[0]
     assert claim.verdict is Verdict.IN_PART
     assert claim.found == "88.00, 63.00 and 84.50."
     assert claim.reason == " ".join(
         f"The aim of {metric} lies {where} our interval."
         for metric, where in zip(METRICS, ("above", "within", "within"), strict=True)
     )
-    quick = beyond.read(Plan(quick=True), _outcomes(Plan(quick=True)))[0].claims[0]
+    quick = read_studies(beyond.STUDIES, Plan(quick=True), _outcomes(Plan(quick=True)))[0].claims[0]
     assert quick.verdict is Verdict.QUICK
     assert quick.found == claim.found

@@ -13,7 +13,7 @@ from manylabel.evaluation.gaps import CLEAR, NEAR, Gap, Ratios, leads, near, pai
 from manylabel.papers import godbole2004, lecture, vilar2004
 from manylabel.papers.godbole2004_runs import METHODS, per_document
 from manylabel.papers.godbole2004_tables import FORCED, LABELLED, PLAIN, TRIED, document_ratios
-from manylabel.papers.jobs import Plan
+from manylabel.papers.jobs import Plan, read_studies
 from manylabel.reports.reproduction_page import reproduction_html, reproduction_markdown, summary_markdown
 
 
@@ -83,7 +83,7 @@ def _godbole(plan: Plan) -> dict[str, Any]:
 
 def test_papers_page_calls_equal_models_in_part_with_difference_and_interval() -> None:
     plan = Plan()
-    whole, thirty, _, sizes, *_ = godbole2004.read(plan, _godbole(plan))
+    whole, thirty, _, sizes, *_ = read_studies(godbole2004.STUDIES, plan, _godbole(plan))
     for claim in (*whole.claims[1:], thirty.claims[0]):
         assert claim.verdict is Verdict.IN_PART, claim.text
         assert "+0.00 (+0.00 to +0.00)" in claim.found
@@ -104,7 +104,7 @@ def test_papers_page_runs_every_row_of_the_readings() -> None:
 
 def test_papers_page_quick_run_judges_only_what_it_computes_in_full() -> None:
     plan = Plan(quick=True)
-    whole, thirty, test, sizes, grain, stand_in = godbole2004.read(plan, _godbole(plan))
+    whole, thirty, test, sizes, grain, stand_in = read_studies(godbole2004.STUDIES, plan, _godbole(plan))
     for experiment in (thirty, test, sizes):
         assert {claim.verdict for claim in experiment.claims} == {Verdict.QUICK}
     assert all(claim.verdict is not Verdict.QUICK for claim in (*whole.claims, *grain.claims))
@@ -117,7 +117,9 @@ def test_papers_page_quick_run_judges_only_what_it_computes_in_full() -> None:
 def test_papers_page_prints_no_verdict_and_the_reading_in_all_forms() -> None:
     reading = Reading("with hinge loss", Verdict.REPRODUCED, "A minus B +2.0.")
     claim = Claim("A is best.", Verdict.IN_PART, "A minus B +0.1 (-0.2 to +0.4).", readings=[reading])
-    full = [Reproduction("vilar2004", "a citation", [Experiment("X-0", "a title", "a setting", claims=[claim])])]
+    full = [
+        Reproduction("vilar2004", "a citation", [Experiment("a setting", claims=[claim], key="X-0", title="a title")])
+    ]
     quick = [Reproduction("vilar2004", "a citation", [full[0].experiments[0].without_verdicts()], quick=True)]
     for render in (reproduction_html, lambda found: reproduction_markdown(found, "manylabel reproduce")):
         assert f"{IN_VIEW}: with hinge loss: reproduced. A minus B +2.0." in render(full)

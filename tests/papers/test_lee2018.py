@@ -8,7 +8,7 @@ import pytest
 
 from manylabel.evaluation.findings import Experiment, Verdict
 from manylabel.papers import lee2018, lee2018_runs
-from manylabel.papers.jobs import Plan
+from manylabel.papers.jobs import Plan, read_studies
 from manylabel.papers.lee2018_claims import average_rank_table, friedman
 from manylabel.papers.lee2018_runs import KL, KL_SPLIT, MNB, REFERENCE, SVM, UNILABEL, UNILABEL_METHODS, WEIGHTS
 from manylabel.papers.numbers import numbers
@@ -54,7 +54,7 @@ def verdicts(experiment: Experiment) -> list[Verdict]:
 
 def test_reading_made_up_outcomes() -> None:
     plan = Plan()
-    accuracies, weights, strategies = lee2018.read(plan, made_up(plan))
+    accuracies, weights, strategies = read_studies(lee2018.STUDIES, plan, made_up(plan))
     yes, part = Verdict.REPRODUCED, Verdict.IN_PART
     # the reference is below MNB but above NB; the refined readings are above both
     assert verdicts(accuracies) == [part, yes, part, yes, yes]
@@ -69,7 +69,7 @@ def test_reading_made_up_outcomes() -> None:
 
 def test_papers_page_shows_the_reading_under_which_co_training_is_best() -> None:
     """The third reading has a verdict of its own, and is marked as found with test figures in view."""
-    best, chains, *_ = lee2018.read(Plan(), made_up(Plan()))[2].claims
+    best, chains, *_ = read_studies(lee2018.STUDIES, Plan(), made_up(Plan()))[2].claims
     assert best.verdict is Verdict.IN_PART
     assert [reading.verdict for claim in (best, chains) for reading in claim.readings] == [Verdict.REPRODUCED] * 2
     assert best.found_text.count("Reading found with test figures in view: the third reading, 'plain'") == 1
@@ -78,7 +78,7 @@ def test_papers_page_shows_the_reading_under_which_co_training_is_best() -> None
 
 def test_papers_page_has_no_verdict_where_a_quick_run_departs_from_the_paper() -> None:
     plan = Plan(quick=True)
-    accuracies, weights, strategies = lee2018.read(plan, made_up(plan))
+    accuracies, weights, strategies = read_studies(lee2018.STUDIES, plan, made_up(plan))
     assert {*verdicts(accuracies), *verdicts(strategies)} == {Verdict.QUICK}
     assert verdicts(weights) == [Verdict.REPRODUCED] * 3  # the same in a quick run
     assert strategies.claims[0].readings[0].verdict is Verdict.QUICK

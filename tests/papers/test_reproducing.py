@@ -28,13 +28,13 @@ NASTY = "</script><b>&'\""
 @pytest.fixture
 def found() -> list[Reproduction]:
     experiment = Experiment(
-        "X-0",
-        f"a title {NASTY}",
         f"a setting {NASTY}",
         [f"a choice {NASTY}"],
         [Sheet(f"sheet {NASTY}", [f"column {NASTY}"], {f"row {NASTY}": [Entry(50.0, 1.0, 48.5)], "other": [Entry()]})],
         [Curves(f"curve {NASTY}", "x", "y", {f"line {NASTY}": [(0.0, 1.0), (1.0, 2.0)]})],
         [Claim(f"a claim {NASTY}", Verdict.IN_PART, "found", "Table 1", "a reason | with a bar")],
+        "X-0",
+        f"a title {NASTY}",
     )
     return [Reproduction("vilar2004", f"citation {NASTY}", [experiment], 2.0)]
 
@@ -93,6 +93,21 @@ def test_every_paper_has_its_module_and_numbers_with_sources(name: str) -> None:
     assert all(key.startswith(f"{name}/") for key in keys)
     tables = numbers(name)
     assert all("source" in table for table in tables.values() if isinstance(table, dict))
+
+
+@pytest.mark.parametrize("name", PAPERS)
+@pytest.mark.parametrize("quick", [False, True])
+def test_the_experiments_of_a_paper_share_out_its_jobs(name: str, quick: bool) -> None:
+    module = find_paper(name)
+    keys = [job.key for job in module.jobs(Plan(quick=quick))]
+    used = [[key for key in keys if study.rests_on(key)] for study in module.STUDIES]
+    assert all(used)
+    assert {key for own in used for key in own} == set(keys)
+
+
+def test_experiments_have_keys_of_their_own() -> None:
+    keys = [study.key for name in PAPERS for study in find_paper(name).STUDIES]
+    assert len(set(keys)) == len(keys)
 
 
 class _Texts(html.parser.HTMLParser):

@@ -10,7 +10,7 @@ import pytest
 from manylabel.estimator import Csr
 from manylabel.evaluation.findings import Experiment, Verdict
 from manylabel.papers import ueda2002, ueda2002_runs
-from manylabel.papers.jobs import Plan
+from manylabel.papers.jobs import Plan, read_studies
 from manylabel.papers.numbers import numbers
 from manylabel.papers.ueda2002_runs import METHODS, NEIGHBOURS, PROBLEMS, REUTERS, SIZES, measured
 
@@ -59,7 +59,7 @@ def verdicts(experiment: Experiment) -> dict[str, Verdict]:
 
 def test_the_papers_own_figures_reproduce_the_paper() -> None:
     plan = Plan()
-    yahoo, reuters = ueda2002.read(plan, made_up(plan))
+    yahoo, reuters = read_studies(ueda2002.STUDIES, plan, made_up(plan))
     found = verdicts(yahoo)
     assert all(verdict is Verdict.REPRODUCED for text, verdict in found.items() if "figures of" in text)
     assert found["Tuned SVMs are rather better than NB."] is Verdict.REPRODUCED
@@ -71,7 +71,7 @@ def test_the_papers_own_figures_reproduce_the_paper() -> None:
 
 def test_deviations_wins_and_means() -> None:
     plan = Plan()
-    first = ueda2002.read(plan, made_up(plan, {"PMM1": 3.0}))[0]
+    first = read_studies(ueda2002.STUDIES, plan, made_up(plan, {"PMM1": 3.0}))[0]
     assert verdicts(first)["PMM1: the figures of both tables."] is Verdict.NOT_REPRODUCED
     table = first.sheets[0]
     assert list(table.columns) == [*PROBLEMS, "mean"]
@@ -88,7 +88,7 @@ def test_deviations_wins_and_means() -> None:
 
 def test_forcing_can_turn_the_order_around() -> None:
     plan = Plan()
-    found = verdicts(ueda2002.read(plan, made_up(plan, forced_gain=30.0))[0])
+    found = verdicts(read_studies(ueda2002.STUDIES, plan, made_up(plan, forced_gain=30.0))[0])
     assert found["The mixtures are best on most problems."] is Verdict.IN_PART
     assert found["SVMs are inferior to the mixtures on almost all problems."] is Verdict.IN_PART
 
@@ -97,7 +97,7 @@ def test_a_quick_plan_reads_too() -> None:
     plan = Plan(quick=True)
     assert len(ueda2002.jobs(plan)) < len(ueda2002.jobs(Plan())) / 2
     assert sum(job.seconds for job in ueda2002.jobs(plan)) < 75
-    yahoo, _ = ueda2002.read(plan, made_up(plan))
+    yahoo, _ = read_studies(ueda2002.STUDIES, plan, made_up(plan))
     assert "not tuned" in " ".join(yahoo.chosen)
     assert set(verdicts(yahoo).values()) == {Verdict.QUICK}  # fewer draws than the paper's, and no tuning
 

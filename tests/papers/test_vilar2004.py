@@ -6,7 +6,7 @@ import pytest
 
 from manylabel.evaluation.findings import Verdict
 from manylabel.papers import vilar2004
-from manylabel.papers.jobs import Ledger, Plan, run_jobs
+from manylabel.papers.jobs import Ledger, Plan, read_studies, run_jobs
 
 
 def test_the_published_figures(data_folder: Path, tmp_path: Path) -> None:
@@ -14,7 +14,7 @@ def test_the_published_figures(data_folder: Path, tmp_path: Path) -> None:
         pytest.skip("Reuters-21578 is not in MANYLABEL_DATA")
     plan = Plan()
     outcomes, _ = run_jobs(vilar2004.jobs(plan), Ledger(tmp_path), "Reproducing")
-    corpus, unilabel, curves, errors = vilar2004.read(plan, outcomes)
+    corpus, unilabel, curves, errors = read_studies(vilar2004.STUDIES, plan, outcomes)
     assert corpus.claims[0].verdict is Verdict.REPRODUCED
     assert unilabel.sheets[0].rows[vilar2004.FIRST][0].ours == pytest.approx(100 * 222 / 2582)
     assert [claim.verdict for claim in unilabel.claims] == [Verdict.REPRODUCED] * 2

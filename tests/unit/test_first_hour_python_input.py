@@ -297,6 +297,22 @@ def test_point_5_columns_of_a_data_frame_are_matched_by_name() -> None:
         TextClassifier("nb-binary").fit(TEXTS, one_hot, label_names=["buses"])
 
 
+def test_a_column_of_empty_texts_that_pandas_makes_is_refused_with_the_remedy() -> None:
+    pandas = pytest.importorskip("pandas")
+    one_hot = pandas.DataFrame(np.hstack([ONE_HOT, 1 - ONE_HOT[:, :1]]), columns=["buses", "roads", ""])
+    with pytest.raises(DataError, match=r"drop\(columns=''\) removes it"):
+        TextClassifier("nb-binary").fit(TEXTS, one_hot)
+    TextClassifier("nb-binary").fit(TEXTS, one_hot.drop(columns=""))
+
+
+def test_a_tokenizer_of_ones_own_is_refused_with_a_remedy_that_works() -> None:
+    tokenized = [" ".join(text.split(" ")) for text in TEXTS]
+    with pytest.raises(ParameterError, match=r"join its tokens by blanks and use '\\S\+'"):
+        TextClassifier("nb-binary", features={"tokens": str.split}).fit(tokenized, LABELS)
+    model = TextClassifier("nb-binary", features={"tokens": r"\S+"}).fit(tokenized, LABELS)
+    assert "bus," in model.get_feature_names_out()
+
+
 def test_point_14_a_model_knows_the_columns_of_its_data_frame(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     numbers = pandas.DataFrame({"length": [1.0, -1.0] * 12, "age": [0.5, 2.0] * 12})

@@ -169,6 +169,21 @@ def test_point_13_score_is_micro_f1() -> None:
     assert single.score(TEXTS, unknown) == pytest.approx(np.mean(single.predict(TEXTS) == unknown))
 
 
+def test_score_takes_the_name_of_another_metric() -> None:
+    model = TextClassifier("nb-binary").fit(TEXTS, Y)
+    found = model.predict(TEXTS)
+    Y_other = np.roll(Y, 1, axis=0)
+    for name, expected in (
+        ("macro-f1", f1_score(Y_other, found, average="macro", zero_division=0)),
+        ("exact-match", np.mean((Y_other == found).all(axis=1))),
+    ):
+        assert model.score(TEXTS, Y_other, metric=name) == pytest.approx(expected)
+    with pytest.raises(ParameterError, match="Did you mean 'macro-f1'"):
+        model.score(TEXTS, Y, metric="macro_f1")
+    with pytest.raises(ParameterError, match=r"^There are 24 documents but labels for 23\.$"):
+        model.score(TEXTS, Y[:-1])
+
+
 def test_point_13_a_weight_of_two_counts_a_document_twice() -> None:
     X, weights = sparse.csr_array(np.eye(24, 5) + np.tile(np.arange(5), (24, 1))), np.arange(24) % 3
     weighed = TextClassifier("nb-binary").fit(X, LABELS, sample_weight=weights)

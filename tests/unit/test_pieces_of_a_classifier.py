@@ -62,7 +62,9 @@ def test_what_cannot_learn_in_pieces_is_refused_in_a_sentence(method: str) -> No
 
 def test_other_labels_and_other_terms_are_refused() -> None:
     model = fitted("nb-binary", range(60))
-    with pytest.raises(ManylabelError, match="Unknown label in a later batch: 'unheard-of'"):
+    with pytest.raises(
+        ManylabelError, match=r"later batch: 'unheard-of'\. Name all labels in the first batch: partial_fit\("
+    ):
         model.partial_fit(["a letter"], [["unheard-of"]])
     with pytest.raises(ParameterError, match="same settings, labels, terms and weights"):
         model.merge(fitted("nb-binary", range(60, 120)))

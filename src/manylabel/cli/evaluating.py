@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,6 +16,7 @@ from manylabel.reports.page import Block, skipped_notes
 
 if TYPE_CHECKING:
     from manylabel.evaluation.repeated_splits import RepeatedSplits
+    from manylabel.reports.records import ListedExperiment
     from manylabel.tasks.evaluate import Evaluated
 
 
@@ -35,6 +37,14 @@ def evaluate(
     encoder: e.Encoder = None,
     vectors: e.Vectors = None,
     split: o.SplitName = None,
+    test: Annotated[
+        Path | None,
+        typer.Option(
+            "--test",
+            help="Documents to measure methods on; by default the test split of the data, or a share of them.",
+            show_default=False,
+        ),
+    ] = None,
     test_share: o.TestShare = 0.25,
     repeats: Annotated[
         int | None,
@@ -102,14 +112,21 @@ def evaluate(
         )
     if model is not None and (reading.split_by or drop_duplicates):
         raise ParameterError("--split-by and --drop-duplicates are about training; a model file has been trained.")
+    if model is None and repeats is None and test is None and split:
+        raise ParameterError(
+            "--split names the documents on which a model file is measured (--model). Methods are trained on the split "
+            "train and measured on the split test."
+        )
     if repeats is not None and (model is not None or split or drop_duplicates or per_label is not None):
         raise ParameterError(
             "--repeats trains on random splits of all documents. Leave out --model, --split, --drop-duplicates and "
             "--per-label."
         )
-    if vectors is not None and (repeats is not None or len(data) > 1):
-        raise ParameterError("--vectors holds one row per document of one data set. Leave out --repeats.")
-    check_targets([per_label, report], [model, *data])
+    if vectors is not None and (repeats is not None or test is not None or len(data) > 1):
+        raise ParameterError("--vectors holds one row per document of one data set. Leave out --repeats and --test.")
+    if test is not None:
+        _check_test(data, model, repeats, split, reading.split_by)
+    check_targets([per_label, report], [model, *data, test])
     if tables is not None:
         check_folder(tables)
     limit = o.label_limit(labels)
@@ -134,10 +151,28 @@ def evaluate(
             found = [evaluate_model(one, model, split=split, encoder=encoder, **measuring) for one in sources]
         else:
             training |= {"drop_duplicates": drop_duplicates, "single_label": single_label}
+            training |= {"test": None if test is None else reading.source(str(test))}
             found = [evaluate_methods(one, methods, **training, **measuring) for one in sources]
     if per_label is not None:
         write_page(per_label, per_label_tsv(found[0].results[0]))
     _show_evaluations(found, limit, report, tables, json)
+
+
+def _check_test(
+    data: list[str], model: Path | None, repeats: int | None, split: str | None, split_by: str | None
+) -> None:
+    """Refuse what ``--test`` cannot be combined with."""
+    from manylabel.exceptions import ParameterError
+
+    if len(data) > 1:
+        raise ParameterError("--test is for one data set; several were given.")
+    if model is not None:
+        raise ParameterError(
+            f"--test measures methods that are trained on DATA. To measure a model file: manylabel evaluate FILE "
+            f"--model {model}."
+        )
+    if repeats is not None or split or split_by:
+        raise ParameterError("--test names the documents to measure on. Leave out --repeats, --split and --split-by.")
 
 
 def _show_evaluations(
@@ -283,6 +318,18 @@ def reproduce(
         list[str],
         typer.Argument(help="vilar2004, godbole2004, ueda2002, lee2018, lecture, beyond, or all.", show_default=False),
     ],
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            metavar="EXPERIMENT",
+            help="Compute only this experiment of the papers (--list names them); repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    list_experiments: Annotated[
+        bool, typer.Option("--list", help="List the experiments of the papers, without computing anything.")
+    ] = False,
     report: o.HtmlReport = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer repeats and smaller grids: minutes, not an hour.")
@@ -298,12 +345,17 @@ def reproduce(
     """
     from manylabel.data.atomic import check_targets
     from manylabel.reports.reproduction_page import reproduction_html, reproduction_markdown, reproduction_page
+    from manylabel.tasks.built_in import listed_experiments
     from manylabel.tasks.built_in import reproduce as task
 
+    if list_experiments:
+        _show_experiments(listed_experiments(papers, quick=quick), json)
+        return
     check_targets([report])
     with progress():
-        found = task(papers, quick=quick, seed=seed, n_jobs=jobs, fresh=fresh)
-    command = " ".join(["manylabel reproduce", *papers, *(["--quick"] if quick else [])])
+        found = task(papers, only=only or (), quick=quick, seed=seed, n_jobs=jobs, fresh=fresh)
+    chosen = [f"--only {quote(key)}" for key in only or ()]
+    command = " ".join(["manylabel reproduce", *papers, *chosen, *(["--quick"] if quick else [])])
     plain = [one.as_dict() for one in found]
     if report is not None and report.suffix in (".md", ".markdown"):
         write_page(report, reproduction_markdown(found, command))
@@ -315,3 +367,23 @@ def reproduce(
         show_json(plain)
     else:
         show(reproduction_page(found))
+
+
+def _show_experiments(found: list[ListedExperiment], json: bool) -> None:
+    from manylabel.reports.page import Cell, Column, Note, Table
+
+    if json:
+        show_json([one.as_dict() for one in found])
+        return
+    columns = [
+        Column("paper"),
+        Column("experiment"),
+        Column("title"),
+        Column("jobs", "count"),
+        Column("minutes", "number"),
+    ]
+    rows: list[list[Cell]] = [[one.paper, one.key, one.title, one.jobs, f"{one.seconds / 60:.1f}"] for one in found]
+    example = f"manylabel reproduce {found[0].paper} --only {quote(found[0].key)}"
+    show(
+        [Table(columns, rows), Note(f"Minutes are for one core, about. To compute one experiment: {example}", "quiet")]
+    )

@@ -103,7 +103,11 @@ def _labels_of_frame(frame: Any, known: Sequence[str] | None, others: str) -> La
     """A one-hot DataFrame as a matrix whose labels are the columns; one other column as a list of labels."""
     columns = frame_columns(frame)
     if len(columns) > 1 and _has_blank(columns):
-        raise DataError("The DataFrame of labels has a column without a name.", remedy="Name it, or leave it out.")
+        raise DataError(
+            "The DataFrame of labels has a column without a name.",
+            remedy="Name it, or leave it out: pandas' str.get_dummies makes one of empty texts, and drop(columns='') "
+            "removes it.",
+        )
     numeric = bool(columns) and all(values.dtype.kind in "fiub" for values in columns.values())
     if numeric and (len(columns) > 1 or np.isin(next(iter(columns.values())), (0, 1)).all()):
         if known is not None and not set(columns).isdisjoint(known):

@@ -125,6 +125,22 @@ def checked_thresholds(
     return columns, np.array([float(value) for value in given.values()])
 
 
+def checked_target(precision: float | None, recall: float | None) -> tuple[Literal["precision", "recall"], float]:
+    """Which of the two figures labels should reach, and how much of it.
+
+    >>> checked_target(0.9, None)
+    ('precision', 0.9)
+    """
+    given: dict[Literal["precision", "recall"], Any] = {"precision": precision, "recall": recall}
+    named = [(figure, least) for figure, least in given.items() if least is not None]
+    if len(named) != 1:
+        raise ParameterError("Give either a precision or a recall that labels should reach, for example precision=0.9.")
+    ((figure, least),) = named
+    if isinstance(least, bool) or not isinstance(least, (int, float, np.integer, np.floating)) or not 0 < least <= 1:
+        raise ParameterError(f"{figure} must be a number above 0 and up to 1, not {least!r}.")
+    return figure, float(least)
+
+
 class LabelThresholds(MutableMapping[str, float]):
     """The threshold of each label of a model; assigning to a label corrects the model.
 
@@ -144,6 +160,8 @@ class LabelThresholds(MutableMapping[str, float]):
         self._change = change
 
     def __getitem__(self, label: str) -> float:
+        if label not in self._values:
+            raise KeyError(str(UnknownNameError("label", label, self._values)))
         return self._values[label]
 
     def __setitem__(self, label: str, value: float) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from manylabel.decisions.base import DecisionRule, possible
 from manylabel.decisions.calibration import Calibration, open_scores
 from manylabel.decisions.temperature import Temperature
+from manylabel.decisions.threshold_figures import ThresholdFigures
 from manylabel.estimator import Csr, Floats
 from manylabel.models.score_kinds import Bools, ScoreKind, display, sigmoid, undisplay
 
@@ -80,6 +81,25 @@ def score_thresholds(shown: Floats, kind: ScoreKind, calibration: Calibration | 
         found = calibration.inverse(shown)
         found = sigmoid(found) if kind is ScoreKind.POSTERIOR else found
     return np.where(shown >= 1, NEVER, found) if kind is ScoreKind.POSTERIOR else found
+
+
+def thresholds_for_target(
+    figures: ThresholdFigures,
+    figure: Literal["precision", "recall"],
+    least: float,
+    kind: ScoreKind,
+    calibration: Calibration | Temperature | None,
+) -> Floats:
+    """The shown threshold at which each label reaches a precision or recall; NaN for labels that do not reach it.
+
+    The target is reached on the documents of `figures`.
+    """
+    found = figures.thresholds_for(figure, least)
+    shown = shown_scores(np.where(np.isnan(found), 0.0, found)[np.newaxis], kind, calibration)[0]
+    # Where a curve is flat, the shown threshold stands for several scores: measure what it leads to.
+    back = found if isinstance(calibration, Temperature) else score_thresholds(shown, kind, calibration)
+    reached = figures.at(back)[0 if figure == "precision" else 1] >= least - 1e-9
+    return np.where(np.isnan(found) | ~reached, np.nan, shown)
 
 
 def decide_by_shown(scores: Floats, shown: Floats, kind: ScoreKind, threshold: float | None, top: int | None) -> Bools:

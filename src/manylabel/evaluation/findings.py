@@ -137,13 +137,13 @@ class Claim:
 class Experiment:
     """One experiment: its settings, what the paper leaves open and what was chosen, and the results."""
 
-    key: str
-    title: str
     setting: str
     chosen: Sequence[str] = ()
     sheets: Sequence[Sheet] = ()
     curves: Sequence[Curves] = ()
     claims: Sequence[Claim] = ()
+    key: str = ""
+    title: str = ""
 
     def without_verdicts(self) -> Experiment:
         """The experiment without verdicts, for a quick run, whose settings are not the paper's."""

@@ -62,7 +62,7 @@ def is_words(value: object) -> bool:
 
 TOKENS = Satisfies(
     "'words', 'letters', 'pairs', 'marked', 'auto' or a regular expression with at most one group and no repetition "
-    "inside a repetition that backtracks",
+    r"inside a repetition that backtracks (for a tokenizer of your own, join its tokens by blanks and use '\S+')",
     is_pattern,
 )
 LENGTHS = Satisfies("a pair of whole numbers (shortest, longest) from 1 to 100", is_range)

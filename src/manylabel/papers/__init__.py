@@ -1,18 +1,17 @@
 """Each founding document's experiments: its numbers as data, ours computed, both shown side by side.
 
-A paper is a module with two functions: `jobs(plan)` lists the work in pieces that can be interrupted, `read(plan,
-outcomes)` turns what came out into experiments with verdicts. This table is the only list of papers.
+A paper is a module with a function and a list: `jobs(plan)` lists the work in pieces that can be interrupted, `STUDIES`
+are the experiments, each of which reads the outcomes of its jobs. This table is the only list of papers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
-from manylabel.evaluation.findings import Experiment
 from manylabel.exceptions import UnknownNameError
-from manylabel.papers.jobs import Job, Plan
+from manylabel.papers.jobs import Job, Plan, Study
 
 PAPERS = {
     "vilar2004": "Vilar, Castro & Sanchis 2004: Multi-label text classification using multinomial models",
@@ -27,11 +26,11 @@ PAPERS = {
 class Paper(Protocol):
     """The interface of a paper's module."""
 
+    STUDIES: Sequence[Study]
+    """The experiments, in the order of the paper."""
+
     def jobs(self, plan: Plan) -> Sequence[Job]:
         """The jobs of the reproduction, the cheapest first where the order does not matter."""
-
-    def read(self, plan: Plan, outcomes: Mapping[str, Any]) -> Sequence[Experiment]:
-        """The experiments, from the outcomes of all jobs."""
 
 
 def find_paper(name: str) -> Paper:

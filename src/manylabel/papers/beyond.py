@@ -32,7 +32,7 @@ from manylabel.features import Vectorizer, Weighting
 from manylabel.metrics import compute_metrics, document_counts, label_counts
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.out_of_fold import out_of_fold_scores
-from manylabel.papers.jobs import Job, Plan
+from manylabel.papers.jobs import Job, Plan, Study
 from manylabel.papers.numbers import numbers
 from manylabel.papers.ueda2002_runs import drawn
 
@@ -68,14 +68,6 @@ def _draws(plan: Plan) -> int:
     return 1 if plan.quick else 5
 
 
-def read(plan: Plan, outcomes: Mapping[str, Any]) -> list[Experiment]:
-    """Reuters by its three metrics, and the Yahoo problems."""
-    pages = {
-        problem: [outcomes[f"beyond/yahoo/{problem}/{draw}"] for draw in range(_draws(plan))] for problem in PROBLEMS
-    }
-    return [plan.judged(_on_reuters(plan, _recipes(plan, outcomes))), plan.judged(_on_yahoo(pages))]
-
-
 # ---- Reuters ---------------------------------------------------------------------------------------------------------
 
 
@@ -103,7 +95,8 @@ def chosen(tried: Sequence[Tried], column: int) -> Tried:
     return max(tried, key=lambda one: one.validated[column])
 
 
-def _on_reuters(plan: Plan, tried: Sequence[Tried]) -> Experiment:
+def _on_reuters(plan: Plan, outcomes: Mapping[str, Any]) -> Experiment:
+    tried = _recipes(plan, outcomes)
     printed = numbers("beyond")["reuters"]
     best = {metric: chosen(tried, column) for column, metric in enumerate(METRICS)}
     rows = {}
@@ -119,8 +112,6 @@ def _on_reuters(plan: Plan, tried: Sequence[Tried]) -> Experiment:
         for column, (metric, one) in enumerate(best.items())
     }
     return Experiment(
-        "Beyond-1",
-        "Reuters, 90 classes, all 3,299 test documents",
         f"{len(tried)} recipes of tf-idf support vector machines: features ({'; '.join(_readings(plan))}), title "
         f"words once more as features of their own; rules ({'; '.join(RULES)}), thresholds being means over divisions "
         f"into folds ({repeats(plan)} of them). The test split is later than the training split, so each recipe is "
@@ -192,7 +183,10 @@ def _held_out(scores: Floats, Y: Csr, model: LinearSVM) -> float:
     return float(compute_metrics(Y[~half], rule.decide(scores[~half], model.score_kind), ["sample-f1"])["sample-f1"])
 
 
-def _on_yahoo(found: Mapping[str, list[Mapping[str, float]]]) -> Experiment:
+def _on_yahoo(plan: Plan, outcomes: Mapping[str, Any]) -> Experiment:
+    found = {
+        problem: [outcomes[f"beyond/yahoo/{problem}/{draw}"] for draw in range(_draws(plan))] for problem in PROBLEMS
+    }
     printed = numbers("beyond")["yahoo"]
     entries = {
         problem: Entry.over([one["sample-f1"] for one in runs], printed[problem]) for problem, runs in found.items()
@@ -204,8 +198,6 @@ def _on_yahoo(found: Mapping[str, list[Mapping[str, float]]]) -> Experiment:
     by_draw = [float(np.mean(draw)) for draw in zip(*runs.values(), strict=True)]
     aim = repeat_gap(by_draw, [66.5] * len(by_draw))
     return Experiment(
-        "Beyond-2",
-        "Yahoo pages, 2,000 training documents: F1 per document",
         "tf-idf support vector machines, one cost for all labels chosen on out-of-fold scores of the training "
         "documents, and for each document the label set seen in training of greatest expected F1.",
         [f"{len(next(iter(found.values())))} draws of 2,000 training and 3,000 test documents, those of ueda2002."],
@@ -350,3 +342,18 @@ def pooled(counts: Sequence[Mapping[str, Any]]) -> list[float]:
     each = np.divide(2 * right, both, out=np.zeros(len(both)), where=both > 0)
     exact = sum(one["exact"] for one in counts) / sum(one["documents"] for one in counts)
     return [100 * float(value) for value in (2 * right.sum() / max(both.sum(), 1), each.mean(), exact)]
+
+
+STUDIES = [
+    Study(
+        "Beyond-1", "Reuters, 90 classes, all 3,299 test documents", ("reuters/",), _on_reuters, quick_verdicts=False
+    ),
+    Study(
+        "Beyond-2",
+        "Yahoo pages, 2,000 training documents: F1 per document",
+        ("yahoo/",),
+        _on_yahoo,
+        quick_verdicts=False,
+    ),
+]
+"""The experiments, in the order of the paper."""

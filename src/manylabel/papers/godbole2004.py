@@ -28,7 +28,7 @@ from manylabel.papers.godbole2004_tables import (
     split_leads,
     thirty_classes,
 )
-from manylabel.papers.jobs import Job, Plan
+from manylabel.papers.jobs import Job, Plan, Study
 from manylabel.papers.numbers import numbers
 
 SECONDS = {"SVM": 1.0, WEAK: 1.0, LOW_BETA: 1.5, MIXED: 1.5, LIGHT: 1.5, STAGED: 1.5} | dict.fromkeys(
@@ -77,20 +77,21 @@ def _packages(plan: Plan) -> int:
     return 2 if plan.quick else 10
 
 
-def read(plan: Plan, outcomes: Mapping[str, Any]) -> list[Experiment]:
-    """The experiments X-5 to X-9."""
-    whole = {name: outcomes[f"godbole2004/135/{name}"] for name in (*METHODS, LOW_BETA, MIXED)}
-    thirty = {name: [outcomes[f"godbole2004/30/{name}/{split}"] for split in range(_splits(plan))] for name in TRIED}
-    packages = {
-        name: [outcomes[f"godbole2004/debtags/{name}/{split}"] for split in range(_packages(plan))] for name in METHODS
-    }
+def _whole(outcomes: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: outcomes[f"godbole2004/135/{name}"] for name in (*METHODS, LOW_BETA, MIXED)}
+
+
+def _thirty(plan: Plan, outcomes: Mapping[str, Any]) -> dict[str, list[Any]]:
+    return {name: [outcomes[f"godbole2004/30/{name}/{split}"] for split in range(_splits(plan))] for name in TRIED}
+
+
+def _all_classes(plan: Plan, outcomes: Mapping[str, Any]) -> Experiment:
     labelled = {name: outcomes[f"godbole2004/135, labelled/{name}"] for name in LABELLED}
-    return [
-        all_classes(whole, labelled),
-        *map(plan.judged, (thirty_classes(thirty), _tests(thirty), _sizes(thirty))),
-        _grain(whole),
-        plan.judged(_stand_in(packages)),
-    ]
+    return all_classes(_whole(outcomes), labelled)
+
+
+def _thirty_classes(plan: Plan, outcomes: Mapping[str, Any]) -> Experiment:
+    return thirty_classes(_thirty(plan, outcomes))
 
 
 def _accuracies(repeats: list[Any], convention: str = FORCED) -> list[float]:
@@ -100,7 +101,8 @@ def _accuracies(repeats: list[Any], convention: str = FORCED) -> list[float]:
 # ---- X-6 to X-9 ------------------------------------------------------------------------------------------------------
 
 
-def _tests(found: Mapping[str, list[Any]]) -> Experiment:
+def _tests(plan: Plan, outcomes: Mapping[str, Any]) -> Experiment:
+    found = _thirty(plan, outcomes)
     printed = numbers("godbole2004")["t_test"]
     hf = _accuracies(found["SVM-HF"])
     rivals = {
@@ -130,8 +132,6 @@ def _tests(found: Mapping[str, list[Any]]) -> Experiment:
         ],
     )
     return Experiment(
-        "X-6",
-        "Is SVM-HF better than SVM?",
         "Student's t of accuracy over the splits of X-5b, one-sided at 5 %: two samples as the paper, and paired, "
         "which detects smaller differences, because both ran on the same splits.",
         ["The paper does not state which convention it tested against: three are shown."],
@@ -153,7 +153,8 @@ def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _sizes(found: Mapping[str, list[Any]]) -> Experiment:
+def _sizes(plan: Plan, outcomes: Mapping[str, Any]) -> Experiment:
+    found = _thirty(plan, outcomes)
     printed, negative = numbers("godbole2004")["sizes"], numbers("godbole2004")["all_negative"]
     sizes = {
         name: [
@@ -167,8 +168,6 @@ def _sizes(found: Mapping[str, list[Any]]) -> Experiment:
         for name in TRIED
     }
     return Experiment(
-        "X-7",
-        "How many labels are given to documents that have one, two, three",
         "The splits of X-5b, forced decisions.",
         sheets=[
             Sheet(
@@ -212,7 +211,8 @@ def _lead_claim(
     return Claim(text, holds, f"{what}: {leads_text('SVM', printed)}", source, readings=[reading])
 
 
-def _grain(found: Mapping[str, Any]) -> Experiment:
+def _grain(plan: Plan, outcomes: Mapping[str, Any]) -> Experiment:
+    found = _whole(outcomes)
     printed = {name: value for name, value in numbers("godbole2004")["grain"].items() if name != "source"}
     ours, tuned = (
         {label: float(found[method]["coefficients"].get(label, 0.0)) for label in printed}
@@ -222,8 +222,6 @@ def _grain(found: Mapping[str, Any]) -> Experiment:
     order = sorted(ours, key=lambda name: -ours[name]) == list(printed)
     signs = [np.sign(ours[name]) == np.sign(value) for name, value in printed.items()]
     return Experiment(
-        "X-8",
-        "Labels that support grain",
         "Weights of the label columns in the SVM of grain, second stage of SVM-HF on all classes.",
         [
             "The size of the weights depends on f and C, which the paper does not give: signs and order are compared, "
@@ -253,7 +251,10 @@ def _grain(found: Mapping[str, Any]) -> Experiment:
     )
 
 
-def _stand_in(found: Mapping[str, list[Any]]) -> Experiment:
+def _stand_in(plan: Plan, outcomes: Mapping[str, Any]) -> Experiment:
+    found = {
+        name: [outcomes[f"godbole2004/debtags/{name}/{split}"] for split in range(_packages(plan))] for name in METHODS
+    }
     printed = numbers("godbole2004")["patents"]
     rows = {
         name: [Entry.over([one["metrics"][FORCED][column] for one in repeats]) for column in range(4)]
@@ -262,8 +263,6 @@ def _stand_in(found: Mapping[str, list[Any]]) -> Experiment:
     test = t_test(_accuracies(found["SVM-HF"]), _accuracies(found["SVM"]), paired=True)
     paper = {name: [Entry(paper=value) for value in printed[name]] for name in METHODS}
     return Experiment(
-        "X-9",
-        "Patents are not available; Debian packages are used instead",
         "The patents of wipo-alpha are not available. In their place: descriptions of Debian packages with any tag of "
         f"the facet works-with, {len(found['SVM'])} random 70-30 splits, the same methods and features, forced. Only "
         "the order of the methods can be compared, not the figures.",
@@ -282,3 +281,26 @@ def _stand_in(found: Mapping[str, list[Any]]) -> Experiment:
             )
         ],
     )
+
+
+STUDIES = [
+    Study("X-5a", "Reuters, all classes, the given split", ("135/", "135, labelled/"), _all_classes),
+    Study("X-5b", "Reuters, 30 classes, random 70-30 splits", ("30/",), _thirty_classes, quick_verdicts=False),
+    Study("X-6", "Is SVM-HF better than SVM?", ("30/",), _tests, quick_verdicts=False),
+    Study(
+        "X-7",
+        "How many labels are given to documents that have one, two, three",
+        ("30/",),
+        _sizes,
+        quick_verdicts=False,
+    ),
+    Study("X-8", "Labels that support grain", ("135/",), _grain),
+    Study(
+        "X-9",
+        "Patents are not available; Debian packages are used instead",
+        ("debtags/",),
+        _stand_in,
+        quick_verdicts=False,
+    ),
+]
+"""The experiments, in the order of the paper."""

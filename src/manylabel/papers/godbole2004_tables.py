@@ -109,8 +109,6 @@ def all_classes(found: Mapping[str, Any], labelled: Mapping[str, Any]) -> Experi
     tuned = {name: found[name] for name in METHODS}
     source = printed["source"]
     return Experiment(
-        "X-5a",
-        "Reuters, all classes, the given split",
         "Trained on the 9,603 training documents of ModApte, those without a label being negatives of all; measured "
         f"per document. {FEATURES} C = 1; f, band and beta tuned on held-out training documents, or fixed where a row "
         "says so. Differences are resampled over test documents.",
@@ -216,8 +214,6 @@ def thirty_classes(found: Mapping[str, list[Any]]) -> Experiment:
         for convention in (FORCED, PLAIN)
     }
     return Experiment(
-        "X-5b",
-        "Reuters, 30 classes, random 70-30 splits",
         f"{len(found['SVM'])} random splits of the documents with any of the 30 classes, features chosen on each "
         f"training split. {FEATURES} Differences are resampled over splits.",
         [

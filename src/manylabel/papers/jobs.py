@@ -11,7 +11,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,10 +40,6 @@ class Plan:
     quick: bool = False
     n_jobs: int | None = None
 
-    def judged(self, experiment: Experiment) -> Experiment:
-        """An experiment that quick settings change: with its verdicts in a full run, without them in a quick one."""
-        return experiment.without_verdicts() if self.quick else experiment
-
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -52,6 +48,34 @@ class Job:
     key: str
     seconds: float
     run: Callable[[], Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """One experiment of a paper: what it is called, which jobs it rests on, and how it is read from their outcomes."""
+
+    key: str
+    title: str
+    jobs: Sequence[str]
+    """What the keys of its jobs start with, after the name of the paper."""
+    read: Callable[[Plan, Mapping[str, Any]], Experiment]
+    quick_verdicts: bool = True
+    """Whether quick settings are the paper's, so that verdicts stand in a quick run too."""
+
+    def rests_on(self, job: str) -> bool:
+        """Whether the experiment needs the outcome of a job."""
+        return job.partition("/")[2].startswith(tuple(self.jobs))
+
+    def experiment(self, plan: Plan, outcomes: Mapping[str, Any]) -> Experiment:
+        """The experiment, from the outcomes of its jobs; outcomes of other jobs may be among them."""
+        own = {key: outcome for key, outcome in outcomes.items() if self.rests_on(key)}
+        found = replace(self.read(plan, own), key=self.key, title=self.title)
+        return found.without_verdicts() if plan.quick and not self.quick_verdicts else found
+
+
+def read_studies(studies: Iterable[Study], plan: Plan, outcomes: Mapping[str, Any]) -> list[Experiment]:
+    """The experiments, from the outcomes of their jobs."""
+    return [study.experiment(plan, outcomes) for study in studies]
 
 
 class Ledger:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from manylabel.evaluation.findings import Curves, Entry, Experiment, Sheet
-from manylabel.papers.jobs import Job, Plan, by_prefix
+from manylabel.papers.jobs import Job, Plan, Study, by_prefix
 from manylabel.papers.lee2018_claims import (
     IN_VIEW_SETTING,
     accuracy_claims,
@@ -93,34 +93,18 @@ def _seconds(data: str, name: str, reading: str, plan: Plan) -> float:
     return known[name] * SMALL.get(data, 1.0) * (1.0 if reading == "refined" else 0.2)
 
 
-def read(plan: Plan, outcomes: Mapping[str, Any]) -> list[Experiment]:
-    """The three parts of X-11."""
-    folds = {data: by_prefix(outcomes, f"lee2018/accuracy/{data}/") for data in UNILABEL}
-    steps = {data: outcomes[f"lee2018/steps/{data}"] for data in REFINED_ON if f"lee2018/steps/{data}" in outcomes}
-    weights = {data: outcomes[f"lee2018/weights/{data}"] for data in UNILABEL}
-    runs = {
-        (reading, data, name): outcomes[f"lee2018/{reading}/{data}/{name}"]
-        for reading in (*READINGS, IN_VIEW)
-        for data in data_sets(plan)
-        for name in STRATEGIES
-    }
-    return [plan.judged(_accuracies(plan, folds, steps)), _weights(weights), plan.judged(_strategies(plan, runs))]
-
-
 # ---- one label a document --------------------------------------------------------------------------------------------
 
 
-def _accuracies(
-    plan: Plan, folds: Mapping[str, Sequence[Mapping[str, float]]], steps: Mapping[str, Mapping[str, float]]
-) -> Experiment:
+def _accuracies(plan: Plan, outcomes: Mapping[str, Any]) -> Experiment:
+    folds = {data: by_prefix(outcomes, f"lee2018/accuracy/{data}/") for data in UNILABEL}
+    steps = {data: outcomes[f"lee2018/steps/{data}"] for data in REFINED_ON if f"lee2018/steps/{data}" in outcomes}
     rows = {}
     for method in UNILABEL_METHODS:
         entries = [Entry.over([fold[method] for fold in folds[data]]) for data in UNILABEL]
         mean = statistics.fmean(entry.ours for entry in entries if entry.ours is not None)
         rows[method] = [*entries, Entry(mean)]
     return Experiment(
-        "X-11, Table 2",
-        "One label per document: value weights against naive Bayes",
         f"Accuracy in {n_folds(plan)} folds stratified by class, mean ± standard deviation over folds. CNAE-9 is the "
         "paper's; oh0 to oh15 stand for its Ohsumed, the ten largest classes of Reuters-21578 documents with one "
         f"label for its New3; nothing stands for Amazon. {LOST}",
@@ -145,7 +129,8 @@ def _accuracies(
     )
 
 
-def _weights(found: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]]) -> Experiment:
+def _weights(plan: Plan, outcomes: Mapping[str, Any]) -> Experiment:
+    found = {data: outcomes[f"lee2018/weights/{data}"] for data in UNILABEL}
     curves = [
         Curves(
             f"Mean weight of each bin: {WEIGHT_NAMES[weight]}, bins that occur",
@@ -168,8 +153,6 @@ def _weights(found: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]]) -
         for which, how in (("seen", "over bins that occur"), ("all", "bins that never occur counted as 0"))
     ]
     return Experiment(
-        "X-11, Fig. 2",
-        "The mean weight of each frequency bin",
         f"All documents of each set; bin 1 is absence, 2 to {N_BINS} equal intervals of a word's frequencies. {LOST}",
         [
             "Form of the normalising constant, smoothing, and whether bins in which a word never falls enter the "
@@ -189,13 +172,17 @@ def _scaled(values: Sequence[float]) -> list[tuple[float, float]]:
 # ---- several labels a document ---------------------------------------------------------------------------------------
 
 
-def _strategies(plan: Plan, runs: Mapping[tuple[str, str, str], Mapping[str, Any]]) -> Experiment:
+def _strategies(plan: Plan, outcomes: Mapping[str, Any]) -> Experiment:
     data = data_sets(plan)
+    runs = {
+        (reading, one, name): outcomes[f"lee2018/{reading}/{one}/{name}"]
+        for reading in (*READINGS, IN_VIEW)
+        for one in data
+        for name in STRATEGIES
+    }
     chains = 3 if plan.quick else CHAINS
     ranks = average_rank_table(runs, data)
     return Experiment(
-        "X-11, Table 4",
-        "Several labels: binary relevance, chains, ensembles of chains, co-training",
         f"The given splits of {', '.join(data)}; two bins for present and absent, three for the numbers of RCV1; ECC "
         f"has {chains} chains. {LOST}",
         [
@@ -264,3 +251,23 @@ def _predicted(runs: Mapping[tuple[str, str, str], Mapping[str, Any]], data: Seq
         return f"{reading} {min(shares):.1f} to {max(shares):.1f}"
 
     return ", ".join(map(told, (*READINGS, IN_VIEW)))
+
+
+STUDIES = [
+    Study(
+        "X-11, Table 2",
+        "One label per document: value weights against naive Bayes",
+        ("accuracy/", "steps/"),
+        _accuracies,
+        quick_verdicts=False,
+    ),
+    Study("X-11, Fig. 2", "The mean weight of each frequency bin", ("weights/",), _weights),
+    Study(
+        "X-11, Table 4",
+        "Several labels: binary relevance, chains, ensembles of chains, co-training",
+        tuple(f"{reading}/" for reading in (*READINGS, IN_VIEW)),
+        _strategies,
+        quick_verdicts=False,
+    ),
+]
+"""The experiments, in the order of the paper."""

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from manylabel.evaluation.findings import Entry, Experiment, Sheet
-from manylabel.papers.jobs import Job, Plan
+from manylabel.papers.jobs import Job, Plan, Study
 from manylabel.papers.numbers import numbers
 from manylabel.papers.ueda2002_claims import reuters_claims, table_claims
 from manylabel.papers.ueda2002_runs import (
@@ -64,28 +64,25 @@ def _seconds(problem: str, size: int, method: str, plan: Plan) -> float:
     return known * (2.0 if problem == REUTERS else 1.0) * (1.0 if size == SIZES[0] else FEWER[method])
 
 
-def read(plan: Plan, outcomes: Mapping[str, Any]) -> list[Experiment]:
-    """The experiments: both tables on the Yahoo problems, and Reuters."""
+def _results(plan: Plan, outcomes: Mapping[str, Any], problems: Sequence[str]) -> Results:
     found = {
         (problem, size, method): [
             outcomes[key(problem, size, method, draw)] for draw in range(draws(method, problem, plan))
         ]
-        for problem in (*PROBLEMS, REUTERS)
+        for problem in problems
         for size in SIZES
         for method in METHODS
     }
-    results = Results(found, numbers("ueda2002"))
-    return [plan.judged(_yahoo(plan, results, outcomes["ueda2002/times"])), plan.judged(_reuters(plan, results))]
+    return Results(found, numbers("ueda2002"))
 
 
 # ---- Yahoo -----------------------------------------------------------------------------------------------------------
 
 
-def _yahoo(plan: Plan, results: Results, times: Mapping[str, bool]) -> Experiment:
+def _yahoo(plan: Plan, outcomes: Mapping[str, Any]) -> Experiment:
+    results, times = _results(plan, outcomes, PROBLEMS), outcomes["ueda2002/times"]
     repeats = "two draws (one for SVM and NN)" if plan.quick else "five draws"
     return Experiment(
-        "X-10",
-        "Six of eleven Yahoo problems: mixtures against binary methods",
         "Pages of arts, business, education, health, reference and science, the paper's problems 1, 2, 4, 6, 8 and "
         f"9; {repeats} of 2,000 or 500 training and 3,000 test documents, all words; the F-measure of each test "
         "document, averaged; mean ± standard deviation over draws. Differences are resampled over draws.",
@@ -205,7 +202,8 @@ def _neighbour_readings(results: Results) -> Sheet:
 # ---- Reuters ---------------------------------------------------------------------------------------------------------
 
 
-def _reuters(plan: Plan, results: Results) -> Experiment:
+def _reuters(plan: Plan, outcomes: Mapping[str, Any]) -> Experiment:
+    results = _results(plan, outcomes, [REUTERS])
     repeats = "one draw" if plan.quick else "five draws"
     rows = {
         method: [
@@ -217,11 +215,22 @@ def _reuters(plan: Plan, results: Results) -> Experiment:
     }
     columns = [f"{what}, {size:,}" for size in SIZES for what in (*RULES.values(), "no label")]
     return Experiment(
-        "X-10 on Reuters",
-        "The same protocol on Reuters-21578",
         f"All labelled documents of both ModApte splits; {repeats} of 2,000 or 500 training documents, all others "
         "tested; runs of letters, all words of the training documents.",
         ["Not in the paper: what its methods do on data of another kind. Settings as above."],
         [Sheet("F-measure", columns, rows)],
         claims=reuters_claims(results),
     )
+
+
+STUDIES = [
+    Study(
+        "X-10",
+        "Six of eleven Yahoo problems: mixtures against binary methods",
+        (*(f"{problem}/" for problem in PROBLEMS), "times"),
+        _yahoo,
+        quick_verdicts=False,
+    ),
+    Study("X-10 on Reuters", "The same protocol on Reuters-21578", (f"{REUTERS}/",), _reuters, quick_verdicts=False),
+]
+"""The experiments, in the order of the paper."""

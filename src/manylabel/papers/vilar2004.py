@@ -22,7 +22,7 @@ from manylabel.metrics.sweeps import ThresholdSweep
 from manylabel.models.binary_nb import BinaryNaiveBayes
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.models.score_kinds import probabilities
-from manylabel.papers.jobs import Job, Plan
+from manylabel.papers.jobs import Job, Plan, Study
 from manylabel.papers.numbers import numbers
 
 TAUS = (0.01, 0.05, *(round(0.1 * step, 1) for step in range(1, 10)), 0.95, 0.99, 0.999)
@@ -51,17 +51,6 @@ def jobs(plan: Plan) -> list[Job]:
         *(Job(f"vilar2004/unilabel/{name}", 0.3, partial(_unilabel_error, name)) for name in SMOOTHINGS),
         Job("vilar2004/app", 3, _sweep_accumulated),
         Job("vilar2004/binary", 2, _sweep_binary),
-    ]
-
-
-def read(plan: Plan, outcomes: Mapping[str, Any]) -> list[Experiment]:
-    """The four experiments X-1 to X-4."""
-    curves = {rule: outcomes[f"vilar2004/{rule}"] for rule in ("app", "binary")}
-    return [
-        _table1(outcomes["vilar2004/table1"]),
-        _unilabel({name: outcomes[f"vilar2004/unilabel/{name}"] for name in SMOOTHINGS}),
-        _precision_recall(curves),
-        _errors(curves),
     ]
 
 
@@ -147,7 +136,8 @@ def _both(parts: Mapping[str, ThresholdSweep]) -> dict[str, Any]:
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _table1(found: Mapping[str, Sequence[int]]) -> Experiment:
+def _table1(plan: Plan, outcomes: Mapping[str, Any]) -> Experiment:
+    found = outcomes["vilar2004/table1"]
     printed = numbers("vilar2004")["table1"]
     rows = {
         name: [Entry(float(ours), paper=float(paper)) for ours, paper in zip(found[part], printed[name], strict=True)]
@@ -155,8 +145,6 @@ def _table1(found: Mapping[str, Sequence[int]]) -> Experiment:
     }
     exact = all(entry.deviation == 0 for entries in rows.values() for entry in entries)
     return Experiment(
-        "X-1",
-        "The corpus: labels per document",
         "Reuters-21578, ModApte split; a document's labels are counted as its tags, one of them (19918) doubled.",
         ["Elsewhere a doubled tag counts once, so that 2,582 test documents have one label, not 2,581."],
         [Sheet("Documents", printed["columns"], rows, printed["source"], unit="documents", digits=0)],
@@ -178,7 +166,8 @@ def _errors_of(wrong: Sequence[int], documents: int) -> Ratios:
     return Ratios.mean(values)
 
 
-def _unilabel(found: Mapping[str, Mapping[str, Any]]) -> Experiment:
+def _unilabel(plan: Plan, outcomes: Mapping[str, Any]) -> Experiment:
+    found = {name: outcomes[f"vilar2004/unilabel/{name}"] for name in SMOOTHINGS}
     printed = numbers("vilar2004")["unilabel"]
     error = {name: 100 * len(one["wrong"]) / one["documents"] for name, one in found.items()}
     without, with_them = (_errors_of(one["wrong"], one["documents"]) for one in (found[FIRST], found[UNLABELLED]))
@@ -186,8 +175,6 @@ def _unilabel(found: Mapping[str, Mapping[str, Any]]) -> Experiment:
     documents = next(iter(found.values()))["documents"]
     rows = {name: [Entry(value, paper=printed["error"])] for name, value in error.items()}
     return Experiment(
-        "X-2",
-        "One label per document: multinomial naive Bayes with absolute discounting",
         f"Trained on the documents with exactly one label, tested on the {documents} test documents with one.",
         [
             "The paper does not describe its tokens: ours are lower-cased runs of letters, title and body, all words.",
@@ -213,7 +200,12 @@ def _unilabel(found: Mapping[str, Mapping[str, Any]]) -> Experiment:
     )
 
 
-def _precision_recall(found: Mapping[str, Any]) -> Experiment:
+def _sweeps(outcomes: Mapping[str, Any]) -> dict[str, Any]:
+    return {rule: outcomes[f"vilar2004/{rule}"] for rule in ("app", "binary")}
+
+
+def _precision_recall(plan: Plan, outcomes: Mapping[str, Any]) -> Experiment:
+    found = _sweeps(outcomes)
     half = TAUS.index(0.5)
     app, binary = found["app"], found["binary"]
     curves = [
@@ -231,8 +223,6 @@ def _precision_recall(found: Mapping[str, Any]) -> Experiment:
     ]
     precision, recall, gains, lead = _gaps_at_half(app["documents"], binary["documents"])
     return Experiment(
-        "X-3",
-        "Several labels: precision and recall as the threshold rises",
         "115 labels of the training split; micro averages over all 3,299 test documents or the 3,019 with a label.",
         [
             "The figures print no values; ours are drawn instead.",
@@ -260,7 +250,8 @@ def _precision_recall(found: Mapping[str, Any]) -> Experiment:
     )
 
 
-def _errors(found: Mapping[str, Any]) -> Experiment:
+def _errors(plan: Plan, outcomes: Mapping[str, Any]) -> Experiment:
+    found = _sweeps(outcomes)
     curves = [
         Curves(
             f"Share of documents with a wrong label set, {which} test documents",
@@ -275,8 +266,6 @@ def _errors(found: Mapping[str, Any]) -> Experiment:
         for which in ("all", "labelled")
     ]
     return Experiment(
-        "X-4",
-        "Several labels: the share of wrong label sets as the threshold rises",
         "As X-3; a document is wrong unless its label set is exactly right.",
         ["Unlabelled test documents are unavoidable errors of the accumulated posterior: 280 of 3,299, 8.5 %."],
         curves=curves,
@@ -363,3 +352,14 @@ def _gaps_at_half(app: Mapping[str, Any], binary: Mapping[str, Any]) -> tuple[Ga
         (resampled_gap(gains[0], len(true)), resampled_gap(gains[1], len(true))),
         resampled_gap(lambda weights: gains[0](weights) - gains[1](weights), len(true)),
     )
+
+
+STUDIES = [
+    Study("X-1", "The corpus: labels per document", ("table1",), _table1),
+    Study(
+        "X-2", "One label per document: multinomial naive Bayes with absolute discounting", ("unilabel/",), _unilabel
+    ),
+    Study("X-3", "Several labels: precision and recall as the threshold rises", ("app", "binary"), _precision_recall),
+    Study("X-4", "Several labels: the share of wrong label sets as the threshold rises", ("app", "binary"), _errors),
+]
+"""The experiments, in the order of the paper."""

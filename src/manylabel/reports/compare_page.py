@@ -165,9 +165,9 @@ def expected_text(facts: ComparisonRecord) -> str:
     drift = f", between folds {figure(one.of_folds, facts)}" if one.of_folds else ""
     return (
         f"On {counted(one.documents, 'new document')} expect {figure(one.value, facts)}; 95 % prediction interval "
-        f"{figure(one.low, facts)} to {figure(one.high, facts)}. Subtracted because "
-        f"the winner was chosen by this value: {figure(one.optimism, facts)}; standard deviations: of the estimate "
-        f"{figure(one.of_estimate, facts)}, "
+        f"{figure(one.low, facts)} to {figure(one.high, facts)}. It is the mean over random samples of as many of the "
+        f"compared documents. Subtracted because the winner was chosen by this value: "
+        f"{figure(one.optimism, facts)}; standard deviations: of the estimate {figure(one.of_estimate, facts)}, "
         f"of a test of this size {figure(one.of_test, facts)}{drift}."
     )
 

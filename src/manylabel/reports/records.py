@@ -340,3 +340,15 @@ class ExportRecord:
     def as_dict(self) -> dict[str, Any]:
         """The record as plain data."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedExperiment(Record):
+    """An experiment of a paper that can be reproduced."""
+
+    paper: str
+    key: str
+    title: str
+    jobs: int
+    seconds: float
+    """About how long its jobs take on one core."""

@@ -107,8 +107,9 @@ def unseen_note(result: Result) -> Note:
         f" and {len(names) - UNSEEN_SHOWN} more" if len(names) > UNSEEN_SHOWN else ""
     )
     total = sum(result.unseen_labels.values())
+    verb = "counts" if len(names) == 1 else "count"
     return Note(
-        f"{counted(len(names), 'label')} of the test documents never occurred in training and count as "
+        f"{counted(len(names), 'label')} of the test documents never occurred in training and {verb} as "
         f"missed ({counted(total, 'assignment')}): {listed}.",
         "warning",
     )

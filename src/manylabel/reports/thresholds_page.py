@@ -45,6 +45,8 @@ def _changed_notes(found: ThresholdsRecord) -> list[Block]:
     if found.unreached:
         some = counted(len(found.unreached), "label does", "labels do")
         notes.append(Note(f"{some} not reach {found.target} at any threshold, unchanged: {_named(found.unreached)}."))
+    if found.changed and found.target is not None:
+        notes.append(_expectation_note(found, found.target))
     if found.guarantee_lost:
         notes.append(Note("The guarantee of the model does not hold for other thresholds and is removed.", "warning"))
     if found.written is not None:
@@ -57,6 +59,21 @@ def _changed_notes(found: ThresholdsRecord) -> list[Block]:
     else:
         notes.append(Note("No threshold was changed, so no model file was written.", "warning"))
     return notes
+
+
+def _expectation_note(found: ThresholdsRecord, target: str) -> Block:
+    """What a target means for new documents, and how to measure or guarantee it."""
+    figure, least = target.split()
+    if figure == "precision":
+        expected = "Expect less precision on new documents, often by 5 to 10 points where labels have few documents"
+        guarantee = f"fdr={1 - float(least):g}"
+    else:
+        expected, guarantee = "New documents may have less recall", f"recall={least}"
+    return Note(
+        f"The thresholds reach {target} on the documents on which they were chosen. {expected}: this is no guarantee. "
+        f"Measure it on other labelled documents (manylabel evaluate DATA --model {found.written or 'NEW.manylabel'}), "
+        f"or train with a guarantee (--guarantee {guarantee})."
+    )
 
 
 def _effect_note(found: ThresholdsRecord, effect: ThresholdEffect) -> Block:

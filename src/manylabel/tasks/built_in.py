@@ -12,9 +12,10 @@ from manylabel.data.corpus import Text
 from manylabel.data.known import cache_folder
 from manylabel.evaluation.findings import Reproduction
 from manylabel.evaluation.result import Result
+from manylabel.exceptions import UnknownNameError
 from manylabel.papers import PAPERS, find_paper
-from manylabel.papers.jobs import Ledger, Plan, fingerprint, run_jobs
-from manylabel.reports.records import LabelledDocument
+from manylabel.papers.jobs import Job, Ledger, Plan, Study, fingerprint, read_studies, run_jobs
+from manylabel.reports.records import LabelledDocument, ListedExperiment
 from manylabel.scale.predictions import Asked
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.evaluate import evaluate_model
@@ -78,21 +79,50 @@ ALL = "all"
 def reproduce(
     papers: Sequence[str] = (ALL,),
     *,
+    only: Sequence[str] = (),
     quick: bool = False,
     seed: int = 0,
     n_jobs: int | None = None,
     fresh: bool = False,
 ) -> list[Reproduction]:
-    """All experiments of some papers; outcomes stored by an earlier run are used again unless `fresh`."""
-    names = list(PAPERS) if ALL in papers else list(dict.fromkeys(papers))
-    modules = {name: find_paper(name) for name in names}
+    """The experiments of some papers, or `only` those with these keys.
+
+    Outcomes stored by an earlier run are used again unless `fresh`.
+    """
     plan = Plan(seed, quick, n_jobs)
     found = []
-    for name, module in modules.items():
+    for name, studies in _studies(papers, only).items():
         ledger = Ledger(cache_folder() / "reproduce" / fingerprint(plan, name))
-        jobs = module.jobs(plan)
+        jobs = _jobs_of(studies, find_paper(name).jobs(plan))
         if fresh:
             ledger.forget(job.key for job in jobs)
         outcomes, seconds = run_jobs(jobs, ledger, f"Reproducing {name}")
-        found.append(Reproduction(name, PAPERS[name], module.read(plan, outcomes), seconds, quick))
+        found.append(Reproduction(name, PAPERS[name], read_studies(studies, plan, outcomes), seconds, quick))
     return found
+
+
+def listed_experiments(papers: Sequence[str] = (ALL,), *, quick: bool = False) -> list[ListedExperiment]:
+    """The experiments of some papers, with the number of their jobs and the time they take."""
+    plan, found = Plan(quick=quick), []
+    for name, studies in _studies(papers, ()).items():
+        jobs = find_paper(name).jobs(plan)
+        for study in studies:
+            own = _jobs_of([study], jobs)
+            found.append(ListedExperiment(name, study.key, study.title, len(own), sum(job.seconds for job in own)))
+    return found
+
+
+def _jobs_of(studies: Sequence[Study], jobs: Sequence[Job]) -> list[Job]:
+    return [job for job in jobs if any(study.rests_on(job.key) for study in studies)]
+
+
+def _studies(papers: Sequence[str], only: Sequence[str]) -> dict[str, list[Study]]:
+    """By paper, its experiments, or those with the keys in `only`; papers without any are left out."""
+    names = list(PAPERS) if ALL in papers else list(dict.fromkeys(papers))
+    every = {name: list(find_paper(name).STUDIES) for name in names}
+    known = [study.key for studies in every.values() for study in studies]
+    for key in only:
+        if key not in known:
+            raise UnknownNameError("experiment", key, known)
+    chosen = {name: [study for study in studies if not only or study.key in only] for name, studies in every.items()}
+    return {name: studies for name, studies in chosen.items() if studies}

@@ -128,6 +128,7 @@ def evaluate_methods(
     methods: Sequence[str] = (DEFAULT_METHOD,),
     *,
     overrides: Overrides | None = None,
+    test: Source | None = None,
     test_share: float = 0.25,
     drop_duplicates: bool = False,
     analyse: bool = False,
@@ -137,7 +138,7 @@ def evaluate_methods(
     memory: str | int | None = None,
     vectors: str | None = None,
 ) -> Evaluated:
-    """The results of methods trained on the training split and measured on the test split.
+    """The results of methods trained on the training split and measured on the test split, or on documents of `test`.
 
     Only labels that occur in training can be predicted; a test label without a training document counts as missed.
     With `analyse`, curves, rankings, set sizes and sweeps are computed too, and reports are made.
@@ -146,11 +147,17 @@ def evaluate_methods(
     """
     recipes = [Recipe.of(method, overrides) for method in methods]
     loaded = load_source(source)
-    train, test, how = train_and_test(loaded.corpus, test_share, seed)
-    if drop_duplicates:
-        train, straddle = drop_straddling(train, test)
+    skipped = list(loaded.skipped)
+    if test is None:
+        train, tested, how = train_and_test(loaded.corpus, test_share, seed)
     else:
-        straddle = find_straddling(train, test)
+        other = load_source(test, like=loaded.corpus.reading)
+        train, tested = split_of(loaded.corpus, None, "train"), split_of(other.corpus, None, "test")
+        how, skipped = f"measured on {test.data}", [*skipped, *other.skipped]
+    if drop_duplicates:
+        train, straddle = drop_straddling(train, tested)
+    else:
+        straddle = find_straddling(train, tested)
     name = loaded.corpus.name or source.data
     counts, trained_on = SplitCounts.of(train.label_sets), fingerprint(train.ids, train.label_sets)
     results: list[Result] = []
@@ -167,11 +174,11 @@ def evaluate_methods(
         classifier = fit_corpus(train, recipe, single_label=single_label, **training)
         seconds = time.perf_counter() - began
         known = Known(classifier.expected_)
-        result, found, made = _measure(classifier, test, name, "test", counts, trained_on, seconds, analyse, known)
+        result, found, made = _measure(classifier, tested, name, "test", counts, trained_on, seconds, analyse, known)
         results.append(result)
         analyses += found
         reports += made
-    return Evaluated(results, how, list(loaded.skipped), straddle, analyses=analyses, reports=reports)
+    return Evaluated(results, how, skipped, straddle, analyses=analyses, reports=reports)
 
 
 def _measure(
@@ -333,6 +340,12 @@ def _read(path: Path) -> list[SavedResults]:
     groups = []
     for group in plain if isinstance(plain, list) and plain else [plain]:
         found = group.get("results") if isinstance(group, Mapping) else None
+        if isinstance(group, Mapping) and "repeats" in group:
+            raise DataError(
+                "These are results of `manylabel evaluate --repeats`, which compares its methods itself.",
+                path=path,
+                remedy="Name all methods in one such command; `results` lists those of single splits.",
+            )
         if not found or not isinstance(found, list):
             raise DataError(
                 "There are no results of an evaluation in this file.",

@@ -27,7 +27,7 @@ from manylabel.tasks import tune as search
 from manylabel.tasks.compare import Comparison
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.large import engine_or_local, sharded, work_folder
-from manylabel.tasks.large_evaluation import LabelledShards, read_splits
+from manylabel.tasks.large_evaluation import LabelledShards, read_splits, test_documents
 from manylabel.tasks.models import Overrides
 from manylabel.tasks.planning import check_training, fits_in_memory, most_memory
 from manylabel.tasks.winner import DocumentsInMemory, TimeLeft, Winner, measured_figure
@@ -185,8 +185,7 @@ def sampled_documents(
 def _tested(source: Source, test: Source | None, corpus: ShardedCorpus) -> LabelledShards | None:
     """The test documents on disk, those of `test` or of the test split of the data; None where there are none."""
     if test is not None:
-        found = read_splits(test, corpus.reading)
-        return found["test"] if "test" in found else found["all"]
+        return test_documents(test, corpus.reading)
     to_learn, to_test = (shard_files(source.data, split, source.format) for split in ("train", "test"))
     has_splits = corpus.split is not None or to_learn != to_test
     return read_splits(source, corpus.reading).get("test") if has_splits else None

@@ -76,6 +76,12 @@ def read_splits(source: Source, like: ReadingOptions | None = None) -> dict[str,
     return {**found, "all": LabelledShards(corpus, train.ids + test.ids, train.label_sets + test.label_sets)}
 
 
+def test_documents(test: Source, like: ReadingOptions | None) -> LabelledShards:
+    """The documents of the test split of `test`, or all where it names none, read like others."""
+    found = read_splits(test, like)
+    return found.get("test", found["all"])
+
+
 def _read(corpus: ShardedCorpus) -> dict[str, LabelledShards]:
     found = {"all": LabelledShards(corpus)}
     with stage("Reading labels", len(corpus.shards)) as advance:
@@ -142,6 +148,7 @@ def evaluate_methods(
     methods: Sequence[str],
     *,
     overrides: Overrides | None = None,
+    test: Source | None = None,
     test_share: float = 0.25,
     drop_duplicates: bool = False,
     analyse: bool = False,
@@ -153,28 +160,34 @@ def evaluate_methods(
 ) -> Evaluated:
     """The results of methods as of `evaluate.evaluate_methods`; from disk where documents are many.
 
-    From disk, the splits are those that the data name.
+    From disk, the splits are those that the data name, unless the test documents are those of `test`.
     """
     if not is_large(source, memory):
         settings: dict[str, Any] = {"overrides": overrides, "test_share": test_share, "seed": seed, "n_jobs": n_jobs}
         settings |= {"drop_duplicates": drop_duplicates, "analyse": analyse, "single_label": single_label}
+        settings |= {"test": test}
         return evaluate.evaluate_methods(source, methods, memory=memory, vectors=vectors, **settings)
     encodes = vectors is not None or (overrides or {}).get("features", {}).get("encoder") is not None
     options = {"--report and --tables": analyse, "--drop-duplicates": drop_duplicates}
     _refuse(source, {**options, "--encoder and --vectors": encodes})
     recipes = [Recipe.of(method, overrides) for method in methods]
     splits = read_splits(source)
-    train, test = (of_split(splits, split, source) for split in SPLITS)
+    if test is None:
+        train, tested = (of_split(splits, split, source) for split in SPLITS)
+        how = "the split of the data"
+    else:
+        train = splits.get("train", splits["all"])
+        tested, how = test_documents(test, train.corpus.reading), f"measured on {test.data}"
     remark(f"{source.data} is trained and measured from disk; near-duplicates are not looked for.")
-    skipped, trained_on = list(test.corpus.skipped), fingerprint(train.ids, train.label_sets)
+    skipped, trained_on = list(tested.corpus.skipped), fingerprint(train.ids, train.label_sets)
     results = []
     for recipe in recipes:
         check_training(train.corpus, recipe, memory)
         began = time.perf_counter()
         classifier = _trained(train.corpus, recipe, single_label, seed, n_jobs, memory)
         seconds = time.perf_counter() - began
-        results.append(_measured(classifier, test, source.data, "test", trained_on, train, seconds))
-    return Evaluated(results, "the split of the data", skipped)
+        results.append(_measured(classifier, tested, source.data, "test", trained_on, train, seconds))
+    return Evaluated(results, how, skipped)
 
 
 def _trained(

@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from manylabel.classifier import TextClassifier
 from manylabel.data.label_forms import read_labels
-from manylabel.decisions.calibration import Calibration
-from manylabel.decisions.shown import score_thresholds, shown_scores
+from manylabel.decisions.shown import thresholds_for_target
 from manylabel.decisions.threshold_figures import MOST_CELLS, ThresholdFigures
 from manylabel.estimator import Floats
 from manylabel.evaluation.result import fingerprint
@@ -193,20 +192,15 @@ def _for_target(
         if label not in classifier.labels_:
             raise UnknownNameError("label", label, classifier.labels_)
     decided = classifier.decided_
-    kind, calibration = decided.score_kind, decided.calibration_
-    found = quality.thresholds_for(target.figure, target.least)
-    shown = shown_scores(np.where(np.isnan(found), 0.0, found)[np.newaxis], kind, calibration)[0]
-    # Where a curve is flat, the shown threshold stands for several scores: measure what it leads to.
-    back = score_thresholds(shown, kind, calibration) if isinstance(calibration, Calibration | None) else found
-    reached = quality.at(back)[0 if target.figure == "precision" else 1] >= target.least - 1e-9
+    found = thresholds_for_target(quality, target.figure, target.least, decided.score_kind, decided.calibration_)
     values, unreached = {}, []
     for column, label in enumerate(classifier.labels_):
         if only and label not in only:
             continue
-        if np.isnan(found[column]) or not reached[column]:
+        if np.isnan(found[column]):
             unreached.append(label)
         else:
-            values[label] = float(shown[column])
+            values[label] = float(found[column])
     return values, unreached
 
 
