@@ -92,8 +92,8 @@ def check_scores(owner: MultiLabelModel, scores: Any, n_documents: int) -> Float
     wanted = (n_documents, owner.n_labels_)
     if isinstance(scores, np.ndarray) and scores.shape == wanted:
         return scores
-    kind = type(scores).__name__
-    found = f"a {kind} of shape {scores.shape}" if isinstance(scores, np.ndarray) or sparse.issparse(scores) else kind
+    is_array = isinstance(scores, np.ndarray) or sparse.issparse(scores)
+    found = f"a {type(scores).__name__} of shape {scores.shape}" if is_array else type(scores).__name__
     raise DataError(
         f"{type(owner).__name__}.score_batch has to return a NumPy array of shape {wanted}: one score for each of "
         f"{counted(n_documents, 'document')} and {counted(owner.n_labels_, 'label')}. It returned {found}."
