@@ -164,3 +164,19 @@ def test_a_fault_takes_the_long_way_and_is_logged_once(
 
     assert talk(server, one).sent[0].startswith(b"HTTP/1.1 500")
     assert capsys.readouterr().err.count('"a fault"') == 1
+
+
+@pytest.mark.parametrize("step", [1, 50, 10_000])
+def test_a_client_that_would_like_http_2_is_answered_with_its_body_read(server: InProcess, step: int) -> None:
+    wishes = ["Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAEAAEAA"]
+
+    async def two(connection: Connection, transport: Transport) -> None:
+        sent = request("bus", *wishes) + request("road")
+        for start in range(0, len(sent), step):
+            connection.data_received(sent[start : start + step])
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.05)
+
+    found = talk(server, two)
+    assert labels(found) == ["buses", "roads"]
+    assert b"".join(found.sent).count(b"HTTP/1.1 200 OK") == 2

@@ -7,6 +7,7 @@ import time
 from typing import Any, cast
 from urllib.parse import unquote
 
+from httptools import HttpRequestParser
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from manylabel.server.gate import OTHER
@@ -71,6 +72,8 @@ class Connection(HttpToolsProtocol):
         self.is_ending = False
         """Whether the last answer was sent, and what arrives is discarded."""
         self._discarded, self._end_at = 0, 0.0
+        self._plain_head: bytes | None = None
+        """The headers to be parsed once more, without the wish for another protocol."""
         self._refusal: RequestError | None = None
         """The answer to the request that arrives; sent when those before are answered."""
         self._answer_transport = cast(asyncio.Transport, AnswerTransport(self))
@@ -130,6 +133,11 @@ class Connection(HttpToolsProtocol):
         allowed = max(0, self.limits.headers - self._received)
         self._received += len(part)
         super().data_received(part[:allowed])
+        if self._plain_head is not None:
+            head, self._plain_head = self._plain_head, None
+            self.parser = HttpRequestParser(self)
+            self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+            super().data_received(head)
         if len(part) > allowed:
             what = f"The headers of the request are larger than {self.limits.headers:,} bytes (--limit headers=…)."
             self._refuse(RequestError(431, what))
@@ -141,6 +149,9 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Choose, once the headers are there, between the shortcut and uvicorn's own way."""
+        if self.parser.should_upgrade() and any(name == b"upgrade" for name, _ in self.headers):
+            self._plain_head = self._head_without_upgrade()
+            return
         self._in_headers, self._received = False, 0
         self._rest = body_size(self.headers)
         is_free = self.cycle is None or self.cycle.response_complete
@@ -148,8 +159,17 @@ class Connection(HttpToolsProtocol):
             self._fields = dict(self.headers)
             self._route = self.shortcut.route(self.parser.get_method(), self.url, self._fields)
         self._is_first = False
-        if self._route is None or self.parser.should_upgrade():
+        if self._route is None:
             self._take_the_long_way()
+
+    def _head_without_upgrade(self) -> bytes:
+        """The request line and headers of a client that would like another protocol, such as Java's with HTTP/2.
+
+        It may be served HTTP/1.1, but the parser would then not read the body.
+        """
+        lines = [b"%b %b HTTP/%b" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())]
+        lines += [b"%b: %b" % header for header in self.headers if header[0] not in (b"upgrade", b"http2-settings")]
+        return b"\r\n".join([*lines, b"", b""])
 
     def _take_the_long_way(self) -> None:
         self._route = None
@@ -169,6 +189,8 @@ class Connection(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Answer a whole request by the shortcut, or hand it to uvicorn."""
+        if self._plain_head is not None:
+            return
         self._arriving, self._in_headers, self._discarded = False, True, 0
         self._stop_waiting()
         if self._route is not None:
