@@ -1,14 +1,24 @@
-"""The files in deploy: the unit and the image start the server with options that exist."""
+"""The files in deploy and the commands of docs/deploying.md: options exist, nginx reads its file, backups work."""
 
 import re
 import shlex
+import shutil
+import socket
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from manylabel.cli.run import run
+from manylabel.server.jobs.store import JobStore
+from reviewed import make_corpus
+from served import InProcess, in_process
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
+PAGE = (DEPLOY.parent / "docs" / "deploying.md").read_text(encoding="utf-8")
+SCRIPTS = dict(re.findall(r'^```sh title="(.*?)"\n(.*?)^```', PAGE, re.DOTALL | re.MULTILINE))
+BY_ROOT = re.compile(r"^(systemctl|chown|curl) .*\n", re.MULTILINE)
 
 
 def options_of(command: list[str]) -> set[str]:
@@ -44,3 +54,105 @@ def test_a_server_open_to_others_has_a_token() -> None:
     is_open = [command for command in commands() if "--host" in command]
     assert is_open
     assert all("--token" in command for command in is_open)
+
+
+# ---- nginx -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_shows_the_file_for_nginx() -> None:
+    [shown] = re.findall(r"^```nginx\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    assert shown == (DEPLOY / "nginx.conf").read_text(encoding="utf-8")
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
+def test_nginx_reads_its_file(tmp_path: Path) -> None:
+    nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
+    if nginx is None or shutil.which("openssl") is None:
+        pytest.skip("nginx or openssl is not installed")
+    made = ["-keyout", str(tmp_path / "privkey.pem"), "-out", str(tmp_path / "fullchain.pem")]
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=a", *made],
+        check=True,
+        capture_output=True,
+    )
+    text = (DEPLOY / "nginx.conf").read_text(encoding="utf-8").replace("/etc/ssl/labels.example.org", str(tmp_path))
+    text = re.sub(r"^ *listen \[::\].*\n", "", text, flags=re.MULTILINE)
+    for port in ("443", "80"):
+        text = text.replace(f"listen {port}", f"listen 127.0.0.1:{free_port()}")
+    (tmp_path / "manylabel.conf").write_text(text, encoding="utf-8")
+    whole = tmp_path / "nginx.conf"
+    whole.write_text(f"pid {tmp_path}/pid; events {{}} http {{ include {tmp_path}/manylabel.conf; }}", encoding="utf-8")
+    tried = subprocess.run(
+        [nginx, "-t", "-c", str(whole), "-g", f"error_log {tmp_path}/error.log;"], capture_output=True, text=True
+    )
+    assert tried.returncode == 0, tried.stderr
+    assert "warn" not in tried.stderr
+
+
+# ---- backups ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data directory with a corpus under review, a model and a job."""
+    if shutil.which("sqlite3") is None:
+        pytest.skip("sqlite3 is not installed")
+    folder = tmp_path / "data"
+    store = JobStore(folder)
+    store.prepare()
+    make_corpus(folder)
+    (folder / "models" / "letters.manylabel").write_bytes(b"a model")
+    store.add("audit", {"corpus": "letters"}, 1)
+    return folder
+
+
+def run_script(name: str, data: Path, *, backup: str) -> str:
+    """Run a script of the page with other paths, and without what needs root or systemd; return what it prints."""
+    script = BY_ROOT.sub("", SCRIPTS[name]).replace("/var/lib/manylabel", str(data))
+    script = script.replace("/var/backups", str(data.parent)).replace("2026-11-30", backup)
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def reviewed(server: InProcess) -> int:
+    return int(server.ask("GET", "/v1/corpora/letters").json()["states"]["reviewed"])
+
+
+def review(server: InProcess, document: int) -> None:
+    decision = {"document": document, "revision": 1, "state": "reviewed"}
+    answer = server.ask("POST", "/v1/corpora/letters/decisions", {"by": "Ana", "decisions": [decision]})
+    assert answer.status == 200, answer.json()
+
+
+def test_a_backup_of_a_running_server_is_restored_as_the_page_describes(data: Path) -> None:
+    server = in_process({}, data=str(data))
+    review(server, 1)
+    today = time.strftime("%Y-%m-%d")
+    assert run_script("backup.sh", data, backup=today).split() == ["ok", "ok"]
+    review(server, 2)
+    run_script("restore-corpus.sh", data, backup=today)
+    assert reviewed(server) == 1
+    review(server, 2)
+    server.ask("POST", f"/v1/jobs/{server.ask('GET', '/v1/jobs').json()['jobs'][0]['id']}/cancel")
+    assert server.ask("DELETE", "/v1/corpora/letters").status == 200
+    run_script("restore-deleted-corpus.sh", data, backup=today)
+    assert reviewed(server) == 1
+    (data / "models" / "letters.manylabel").unlink()
+    run_script("restore.sh", data, backup=today)
+    assert (data / "models" / "letters.manylabel").read_bytes() == b"a model"
+    assert server.ask("GET", "/v1/jobs").json()["jobs"][0]["state"] == "queued"
+    assert reviewed(server) == 1
+
+
+def test_a_backup_of_a_stopped_server_is_restored_as_the_page_describes(data: Path) -> None:
+    server = in_process({}, data=str(data))
+    review(server, 1)
+    run_script("backup-stopped.sh", data, backup="")
+    review(server, 2)
+    run_script("restore.sh", data, backup=time.strftime("%Y-%m-%d"))
+    assert reviewed(server) == 1

@@ -1,9 +1,11 @@
 """What `predict` prints and writes in the first hour with one's own data."""
 
+import io
 import json
 import math
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -103,3 +105,36 @@ def test_point_15_an_id_of_null_is_the_number_of_the_line(folder: Path, capsys: 
     Path("new.txt").write_text('{"id": null, "text": "late bus"}\n{"id": 0, "text": "late bus"}\n')
     rows = [json.loads(line) for line in printed(capsys, "predict", "mail.manylabel", "new.txt").splitlines()]
     assert [row["id"] for row in rows] == ["1", "0"]
+
+
+def piped(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, text: str, *arguments: str, code: int = 0
+) -> tuple[list[tuple[str, list[str]]], str]:
+    """The ids and labels that a command predicts for standard input, and its remarks."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert run(["predict", "mail.manylabel", *arguments]) == code
+    shown = capsys.readouterr()
+    rows = [json.loads(line) for line in shown.out.splitlines()]
+    return [(row["id"], row["labels"]) for row in rows], shown.err
+
+
+def test_point_15_a_table_on_standard_input_is_read_where_its_format_is_given(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Point 15: --format csv holds for standard input; without it a header is a document, with a notice."""
+    trained(capsys)
+    table = 'id,text\n7,"late, late bus"\n8,hole in the road\n'
+    ask = partial(piped, capsys, monkeypatch)
+    as_table = [("7", ["buses"]), ("8", ["roads"])]
+    assert ask(table, "--format", "csv")[0] == as_table
+    assert ask(table.replace("8,", "8\t").replace("7,", "7\t").replace("id,", "id\t"), "--format", "tsv")[0] == as_table
+    predicted, remarks = ask(table)
+    assert [identity for identity, _ in predicted] == ["1", "2", "3"]
+    assert remarks == (
+        "standard input: the first line looks like the header of a table ('id,text'), and is read as a document. "
+        "If this is a table, use --format csv.\n"
+    )
+    assert ask("late bus, bad road\nhole in the road\n") == ([("1", ["buses", "roads"]), ("2", ["roads"])], "")
+    assert ask('{"id": 3, "text": "late bus"}\n', "--format", "jsonl") == ([("3", ["buses"])], "")
+    assert "There is no column of texts. Found: 'a', 'b'." in ask("a,b\n1,2\n", "--format", "csv", code=2)[1]
+    assert "Unknown format: 'csvv'. Did you mean 'csv'?" in ask(table, "--format", "csvv", code=2)[1]

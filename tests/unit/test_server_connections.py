@@ -3,44 +3,15 @@
 import asyncio
 import re
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
-import uvicorn
-from uvicorn.server import ServerState
 
+from connected import Transport, talk
 from manylabel.server.connections import Connection
 from manylabel.server.jobs.store import JobStore
-from manylabel.server.shortcut import Shortcut
-from manylabel.server.worker import OPERATIONS
 from served import InProcess, in_process, small_model
-
-
-class Transport:
-    """A transport that keeps what is written to it."""
-
-    def __init__(self) -> None:
-        self.sent: list[bytes] = []
-        self.is_closed = False
-
-    def write(self, data: bytes) -> None:
-        assert not self.is_closed
-        self.sent.append(data)
-
-    def is_closing(self) -> bool:
-        return self.is_closed
-
-    def close(self) -> None:
-        self.is_closed = True
-
-    def get_extra_info(self, name: str) -> Any:
-        return ("127.0.0.1", 1) if name in ("peername", "sockname") else None
-
-    def pause_reading(self) -> None: ...
-
-    def resume_reading(self) -> None: ...
 
 
 @pytest.fixture(scope="module")
@@ -52,23 +23,6 @@ def request(text: str, *headers: str) -> bytes:
     body = f'{{"text": "{text}"}}'.encode()
     lines = ["POST /v1/models/letters/predict HTTP/1.1", "Host: localhost", "Content-Type: application/json", *headers]
     return "\r\n".join([*lines, f"Content-Length: {len(body)}", "", ""]).encode() + body
-
-
-def talk(server: InProcess, conversation: Callable[[Connection, Transport], Any]) -> Transport:
-    """Have a conversation on a connection in a loop of its own; return what was sent."""
-    transport = Transport()
-
-    async def run() -> None:
-        config = uvicorn.Config(server.app, http="httptools", ws="none", lifespan="off", log_config=None)
-        limits = server.settings.limits
-        shortcut = Shortcut(OPERATIONS, server.models, limits, server.app)
-        connection = Connection(limits, shortcut, config=config, server_state=ServerState(), app_state={})
-        connection.connection_made(cast(asyncio.Transport, transport))
-        await conversation(connection, transport)
-        connection.connection_lost(None)
-
-    asyncio.run(run())
-    return transport
 
 
 def labels(transport: Transport) -> list[str]:
@@ -148,7 +102,9 @@ def test_a_connection_that_is_not_used_is_closed(server: InProcess) -> None:
     assert labels(talk(server, idle)) == ["buses", "roads"]
 
 
-def test_an_upload_may_take_long_as_long_as_pieces_of_it_arrive(tmp_path: Path) -> None:
+def test_an_upload_may_take_long_as_long_as_pieces_of_it_arrive(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     JobStore(tmp_path).prepare()
     server = in_process({}, {"seconds": cast(int, 0.3)}, data=str(tmp_path))
 
@@ -159,9 +115,10 @@ def test_an_upload_may_take_long_as_long_as_pieces_of_it_arrive(tmp_path: Path) 
             connection.data_received(b"a")
         assert not transport.is_closed
         await asyncio.sleep(0.5)
-        assert transport.is_closed
+        assert transport.has_ended
 
     assert talk(server, slow).sent[0].startswith(b"HTTP/1.1 408 ")
+    assert capsys.readouterr().err == ""  # no error inside manylabel
 
 
 def test_a_refused_upload_cannot_hold_its_connection(tmp_path: Path) -> None:
@@ -207,3 +164,19 @@ def test_a_fault_takes_the_long_way_and_is_logged_once(
 
     assert talk(server, one).sent[0].startswith(b"HTTP/1.1 500")
     assert capsys.readouterr().err.count('"a fault"') == 1
+
+
+@pytest.mark.parametrize("step", [1, 50, 10_000])
+def test_a_client_that_would_like_http_2_is_answered_with_its_body_read(server: InProcess, step: int) -> None:
+    wishes = ["Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAEAAEAA"]
+
+    async def two(connection: Connection, transport: Transport) -> None:
+        sent = request("bus", *wishes) + request("road")
+        for start in range(0, len(sent), step):
+            connection.data_received(sent[start : start + step])
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.05)
+
+    found = talk(server, two)
+    assert labels(found) == ["buses", "roads"]
+    assert b"".join(found.sent).count(b"HTTP/1.1 200 OK") == 2

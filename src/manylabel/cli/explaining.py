@@ -60,6 +60,7 @@ def explain(
 ) -> None:
     """Show why a model predicts labels: the words for and against each label, highlighted in the text."""
     from manylabel.classifier import TextClassifier
+    from manylabel.cli.line_documents import standard_input_as_file
     from manylabel.data.atomic import check_targets
     from manylabel.reports.explanation_page import explanation_blocks
     from manylabel.tasks.explain import Question
@@ -67,8 +68,8 @@ def explain(
     check_targets([report], [model, text])
     classifier = TextClassifier.load(model, encoder=encoder)
     question = Question(label or None, runners_up, documents or (None if json else 5), id)
-    with progress_or_prompt(text):
-        found = list(_explanations(classifier, text, question, reading))
+    with progress_or_prompt(text), standard_input_as_file(text, reading.format) as place:
+        found = list(_explanations(classifier, place, question, reading))
     titles = [f"Document {name}" if len(found) > 1 else None for name, _ in found]
     plain = [{"id": name, **one.as_dict()} for name, one in found]
     if report is not None:

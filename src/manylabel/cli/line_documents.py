@@ -1,13 +1,17 @@
-"""Documents of standard input and of ``.txt`` files: a text or a JSON object per line."""
+"""Documents of standard input and of ``.txt`` files: a text or a JSON object per line, or a table on request."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
+
+from manylabel.cli.display import remark
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -16,6 +20,26 @@ if TYPE_CHECKING:
     from manylabel.data.corpus import Text
     from manylabel.data.problems import Problems
     from manylabel.data.reading_options import ReadingOptions
+
+
+DELIMITERS = {",": "csv", ";": "csv", "\t": "tsv", "|": "csv"}
+"""What separates the cells of a header, and the format of such a table."""
+
+
+@contextmanager
+def standard_input_as_file(data: str, format: str | None) -> Iterator[str]:
+    """A file with the bytes of standard input, where ``-`` is to be read in a format other than lines; else `data`."""
+    from manylabel.data.formats import format_named
+
+    if data != "-" or format is None or format == "jsonl":
+        yield data
+        return
+    suffix = next(iter(format_named(format).suffixes), "")
+    with tempfile.TemporaryDirectory(prefix="manylabel-") as folder:
+        path = Path(folder, f"standard-input{suffix}")
+        with path.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield str(path)
 
 
 def is_plain_text(path: Path) -> bool:
@@ -76,6 +100,8 @@ class LineDocuments:
             encoding = "UTF-8" if self.encoding == "utf-8" else self.encoding
             self._report(number, f"These bytes are not {encoding}.", "Convert the text, or give --encoding.")
             return None
+        if number == 1:
+            self._notice_header(line)
         if not line.startswith("{"):
             return str(number), line
         try:
@@ -99,6 +125,20 @@ class LineDocuments:
             self._report(number, problem, "Write both halves, or the character itself.")
             return None
         return identity, text
+
+    def _notice_header(self, line: str) -> None:
+        """Print how to read a table, where the first line looks like its header."""
+        from manylabel.data.columns import names_columns
+
+        own = self.like.texts if self.like is not None else ()
+        for delimiter, format in DELIMITERS.items():
+            if names_columns(line.split(delimiter), own):
+                shown = f"{line.strip()!r:.200}"
+                remark(
+                    f"{self.name}: the first line looks like the header of a table ({shown}), and is read as a "
+                    f"document. If this is a table, use --format {format}."
+                )
+                return
 
     def _fields(self, record: dict[str, str]) -> dict[str, str]:
         """The texts of a record: under the keys that were given, those of the training, or the usual ones."""

@@ -53,7 +53,7 @@ def predict(
         str,
         typer.Argument(
             help="A file, a folder, a data set's name, or - for standard input. Standard input and .txt files "
-            "hold a text or a JSON object per line."
+            "hold a text or a JSON object per line; with --format csv, a table."
         ),
     ] = "-",
     output: Annotated[
@@ -118,6 +118,7 @@ def predict(
 ) -> None:
     """Label documents with a model: one prediction per line, in the order of the documents."""
     from manylabel.classifier import TextClassifier
+    from manylabel.cli.line_documents import standard_input_as_file
     from manylabel.data.atomic import check_target
     from manylabel.data.labelled_table import check_table_format
     from manylabel.exceptions import MissingDataError, ParameterError
@@ -139,24 +140,25 @@ def predict(
     if runners_up is None:
         runners_up = 3 if top is None else 0
     asked = Asked(threshold, top, raw_scores, runners_up if scores or raw_scores else 0)
-    if workers is not None or cluster is not None:
-        _predict_by_engine(model, classifier, reading.source(data), asked, output, wanted, workers, cluster)
-        return
-    try:
-        pieces, skipped = _pieces(classifier, data, reading, asked, memory, vectors)
-    except MissingDataError as error:
-        if " " not in data:
-            raise
-        hint = f"A text comes from standard input: echo {shlex.quote(data)} | manylabel predict {model}"
-        raise MissingDataError(f"{error} {hint}") from None
-    with progress_or_prompt(data):
-        if output is not None:
-            written = write_file(output, wanted, pieces)
-        else:
-            for text in write_predictions((piece.predicted for piece in pieces), wanted, scores or raw_scores):
-                sys.stdout.write(text)
-                if data == "-":
-                    sys.stdout.flush()  # a program that waits for its answer gets it at once
+    with standard_input_as_file(data, reading.format) as place:
+        if workers is not None or cluster is not None:
+            _predict_by_engine(model, classifier, reading.source(place), asked, output, wanted, workers, cluster)
+            return
+        try:
+            pieces, skipped = _pieces(classifier, place, reading, asked, memory, vectors)
+        except MissingDataError as error:
+            if " " not in data:
+                raise
+            hint = f"A text comes from standard input: echo {shlex.quote(data)} | manylabel predict {model}"
+            raise MissingDataError(f"{error} {hint}") from None
+        with progress_or_prompt(data):
+            if output is not None:
+                written = write_file(output, wanted, pieces)
+            else:
+                for text in write_predictions((piece.predicted for piece in pieces), wanted, scores or raw_scores):
+                    sys.stdout.write(text)
+                    if data == "-":
+                        sys.stdout.flush()  # a program that waits for its answer gets it at once
     if output is not None:
         remark(f"{counted(written, 'prediction')} written to {output}.")
     for problem in skipped:

@@ -26,6 +26,8 @@ _OTHER_ID = re.compile(
     r"|(?i:(ticket|case|incident|issue|request|order|record|document|doc)[ _-]?(no\.?|nr\.?|num|number|key|#))"
 )
 """Names such as ``Ticket-ID``, ``case_id``, ``orderId`` and ``Ticket No``: ids where no two rows share one."""
+_NAME = re.compile(r"[^\W\d][\w.#-]*([ ][\w.#-]+)?")
+"""A name of a column: one or two words."""
 SPLITS = ("split", "part", "fold")
 KNOWN = frozenset(TITLES + TEXTS + LABELS + IDS + SPLITS)
 # Only these become fields beside the main text; another column, such as `comment`, stays metadata.
@@ -35,6 +37,21 @@ SIDE_FIELDS = ("title", "headline", "abstract", "body", "description", "summary"
 def has_header(cells: Sequence[str]) -> bool:
     """Whether a first row is a header: one of its cells is a usual column name such as ``text``."""
     return any(cell.strip().strip('"').lower() in KNOWN for cell in cells)
+
+
+def names_columns(cells: Sequence[str], texts: Sequence[str] = ()) -> bool:
+    """Whether a line is the header of a table: all cells look like names, and one is usual for texts or in `texts`.
+
+    >>> names_columns(["id", "text"]), names_columns(["Subject", "Nachricht"], ["Nachricht"])
+    (True, True)
+    >>> names_columns(["The text", " the body and the summary"]), names_columns(["review"]), names_columns(["text"])
+    (False, False, True)
+    """
+    names = [cell.strip().strip('"') for cell in cells]
+    if len(names) == 1:
+        return names[0].lower() == "text"
+    known = {*TEXTS, *TITLES, *(name.lower() for name in texts)}
+    return all(map(_NAME.fullmatch, names)) and any(name.lower() in known for name in names)
 
 
 def check_first_row(path: Path, texts: Sequence[str], labels: Sequence[str]) -> None:

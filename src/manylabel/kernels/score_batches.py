@@ -12,6 +12,7 @@ from manylabel.exceptions import DataError
 from manylabel.kernels import compiled_module
 from manylabel.kernels import scoring_reference as reference
 from manylabel.kernels.threads import blocks_of, in_threads
+from manylabel.wording import counted
 
 _kernel: Any = compiled_module("scoring") or reference
 
@@ -33,8 +34,11 @@ def batch_scores(
     >>> batch_scores(np.array([[1.0, 2.0]]), np.array([[0.0, 5.0], [2.0, 3.0]]), onto=np.ones((1, 2))).tolist()
     [[5.0, 12.0]]
     """
-    if X.shape[1] != W.shape[0]:
-        raise DataError(f"The documents have {X.shape[1]} terms but the weights {W.shape[0]}.")
+    if X.ndim != 2 or X.shape[1] != W.shape[0]:
+        raise DataError(
+            f"The documents have to be a matrix of documents × terms with {counted(W.shape[0], 'column')}; found: an "
+            f"array of shape {X.shape}."
+        )
     documents = _documents(X)
     if _kernel is reference and onto is None:  # SciPy adds in the same order
         product: Any = Csr(documents[::-1], shape=X.shape) @ W.astype(np.float64)

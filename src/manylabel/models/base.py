@@ -18,7 +18,7 @@ from manylabel.exceptions import UnsupportedError
 from manylabel.features.facts import FACTS
 from manylabel.models.changing import ChangingModel
 from manylabel.models.evidence import NeighbourVotes, ScoreParts, asked_for, removal_evidence
-from manylabel.models.inputs import LabelForm, Targets, check_features, check_targets
+from manylabel.models.inputs import LabelForm, Targets, check_features, check_scores, check_targets
 from manylabel.models.score_kinds import Bools, ScoreKind, natural_decisions, on_an_open_scale, probabilities
 from manylabel.models.smoothing import counts_of_counts, label_log_odds
 from manylabel.stored import Maybe, Sometimes, Stored, Values, Word, finite_reals, total
@@ -313,7 +313,8 @@ class MultiLabelModel(ChangingModel):
 
     def scores(self, X: object) -> Floats:
         """Scores of kind `score_kind`, documents × labels, of one batch of documents."""
-        return self.score_batch(self.features(X))
+        checked = self.features(X)
+        return check_scores(self, self.score_batch(checked), checked.shape[0])
 
     def decision_function(self, X: object) -> Floats:
         """The scores; for a single-label problem of two classes, the lead of the second over the first."""
@@ -361,7 +362,7 @@ class MultiLabelModel(ChangingModel):
         """The scores of checked documents, a bounded batch of rows at a time."""
         for rows in row_batches(X.shape[0], self.n_labels_, working_memory):
             whole = rows.start == 0 and rows.stop == X.shape[0]
-            yield rows, self.score_batch(X if whole else X[rows])
+            yield rows, check_scores(self, self.score_batch(X if whole else X[rows]), rows.stop - rows.start)
 
     def in_fitted_form(self, batches: list[Csr]) -> Any:
         """Batches of decisions as one matrix, sparse or dense as Y was in `fit`."""

@@ -87,6 +87,19 @@ def canonical(X: Csr, name: str = "X") -> Csr:
     return X
 
 
+def check_scores(owner: MultiLabelModel, scores: Any, n_documents: int) -> Floats:
+    """What `score_batch` returned, where it is an array with one score per document and label."""
+    wanted = (n_documents, owner.n_labels_)
+    if isinstance(scores, np.ndarray) and scores.shape == wanted:
+        return scores
+    is_array = isinstance(scores, np.ndarray) or sparse.issparse(scores)
+    found = f"a {type(scores).__name__} of shape {scores.shape}" if is_array else type(scores).__name__
+    raise DataError(
+        f"{type(owner).__name__}.score_batch has to return a NumPy array of shape {wanted}: one score for each of "
+        f"{counted(n_documents, 'document')} and {counted(owner.n_labels_, 'label')}. It returned {found}."
+    )
+
+
 def check_targets(owner: MultiLabelModel, Y: Any, n_documents: int, classes: npt.NDArray[Any] | None = None) -> Targets:
     """Y as 0/1 CSR with its form; `classes` fixes the columns of a 1-D `y` when it comes in pieces."""
     name = type(owner).__name__

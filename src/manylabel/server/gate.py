@@ -7,16 +7,17 @@ import hashlib
 import hmac
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manylabel.server import problems
 from manylabel.server.logs import Log
 from manylabel.server.metrics import Metrics
-from manylabel.server.operations import DOCUMENTS, HEADERS, ROUTE, Headers, header_list
+from manylabel.server.operations import DOCUMENTS, HEADERS, REFUSED, ROUTE, Headers, header_list, problem_answer
 from manylabel.server.pages import PAGE_ADDRESSES
-from manylabel.server.problems import RequestError, problem_json
+from manylabel.server.problems import RequestError
 from manylabel.server.settings import Settings
 
 OPEN = frozenset({"/health", "/ready", "/ping", "/v2/health/live", "/v2/health/ready"})
@@ -40,6 +41,8 @@ PREFLIGHT = {
 """The answer to browsers that ask whether a page of an allowed site may send a request."""
 VARY = (b"vary", b"Origin")
 LOOPBACK_HOSTS = (b"localhost", b"127.0.0.1", b"[::1]")
+Asked: TypeAlias = tuple[str | None, str | None, Any]
+"""The method, address and client of a request; None where they did not arrive."""
 OTHER = "other"
 """The route of requests that no operation answers."""
 
@@ -91,6 +94,8 @@ class Gate:
             await respond(sending, problem)
         except asyncio.CancelledError:  # the client is gone, or the server stops and cannot wait longer
             raise
+        except ClientDisconnect:  # while it uploaded data; nobody reads an answer
+            pass
         except Exception as error:
             self.log.error("error", error, method=scope["method"], path=scope["path"])
             if not answered:
@@ -99,7 +104,7 @@ class Gate:
                 )
         finally:
             asked = scope["method"], scope["path"], scope.get("client")
-            self.count(scope[ROUTE], answered or 499, began, scope[DOCUMENTS], asked)
+            self.count(scope[ROUTE], scope.get(REFUSED) or answered or 499, began, scope[DOCUMENTS], asked)
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request on, and count it as long as it is being answered."""
@@ -150,7 +155,7 @@ class Gate:
             return []
         return [(b"access-control-allow-origin", origin), (b"access-control-expose-headers", EXPOSED.encode())]
 
-    def count(self, route: str, status: int, began: float, documents: int, asked: tuple[str, str, Any]) -> None:
+    def count(self, route: str, status: int, began: float, documents: int, asked: Asked) -> None:
         """Count a request that was answered; log its method, address and client where requests are logged."""
         seconds = time.perf_counter() - began
         self.metrics.count(route, status, seconds, documents)
@@ -168,7 +173,6 @@ def _digest(value: bytes) -> bytes:
 
 async def respond(send: Send, problem: RequestError) -> None:
     """Send a problem."""
-    kind, body = problem_json(problem)
-    headers = [(b"content-type", kind), (b"content-length", b"%d" % len(body)), *header_list(problem.headers)]
-    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    made = problem_answer(problem)
+    await send({"type": "http.response.start", "status": made.status, "headers": made.headers})
+    await send({"type": "http.response.body", "body": made.body})

@@ -33,6 +33,8 @@ HEADERS = "manylabel.headers"
 """The key of the scope under which the gate keeps the headers of the request as a dictionary."""
 DOCUMENTS = "manylabel.documents"
 """The key of the scope under which the number of documents is kept for the metrics."""
+REFUSED = "manylabel.refused"
+"""The key of the scope under which a connection keeps the status with which it refused the request."""
 SLICE = 0.005
 """Seconds of work after which a batch lets other requests go on."""
 URL_ENCODED = b"application/x-www-form-urlencoded"
@@ -207,9 +209,14 @@ async def answer(operation: Operation, call: Call) -> Answer:
         named = () if reply.model is None else call.models.headers(reply.model)
         return _answer(200, reply.content_type, reply.body, named)
     except RequestError as problem:
-        return _answer(problem.status, *operation.form(problem), header_list(problem.headers))
+        return problem_answer(problem, operation.form)
     except ManylabelError as error:
-        return _answer(422, *operation.form(RequestError(422, str(error))))
+        return problem_answer(RequestError(422, str(error)), operation.form)
+
+
+def problem_answer(problem: RequestError, form: Form = problem_json) -> Answer:
+    """The response that a problem is sent as."""
+    return _answer(problem.status, *form(problem), header_list(problem.headers))
 
 
 def _answer(status: int, kind: bytes, body: bytes, headers: Iterable[tuple[bytes, bytes]] = ()) -> Answer:
@@ -236,7 +243,7 @@ class Endpoint:
             made = await answer(operation, call)
             scope[DOCUMENTS] = call.documents
         except RequestError as problem:
-            made = _answer(problem.status, *operation.form(problem), header_list(problem.headers))
+            made = problem_answer(problem, operation.form)
         await send({"type": "http.response.start", "status": made.status, "headers": made.headers})
         await send({"type": "http.response.body", "body": made.body})
 

@@ -6,6 +6,7 @@ import contextlib
 import select
 import socket
 import threading
+import time
 
 from manylabel.server.problems import JSON, not_ready, problem_json
 
@@ -14,8 +15,9 @@ ALIVE = {b"/health": b'{"status":"ok"}', b"/ping": b"{}", b"/v2/health/live": b'
 LOADING = "The models are being loaded. Try again in a second."
 PAUSE = 0.05
 PATIENCE = 0.5
-"""Seconds that a client has to send its request: while one is waited for, no other is answered."""
+"""Seconds that a client has to send its headers, and then its body: while one is waited for, no other is answered."""
 MOST_HEAD = 8 << 10
+MOST_PIECE = 64 << 10
 
 
 class Waiting(threading.Thread):
@@ -42,15 +44,24 @@ class Waiting(threading.Thread):
         self.join()
 
     def _answer(self, connection: socket.socket) -> None:
-        connection.settimeout(PATIENCE)
-        head = b""
-        while b"\r\n\r\n" not in head and len(head) < MOST_HEAD and (piece := connection.recv(MOST_HEAD)):
+        head, until = b"", time.monotonic() + PATIENCE
+        while b"\r\n\r\n" not in head and len(head) < MOST_HEAD and (piece := received(connection, until)):
             head += piece
         words = head.split(b" ", 2)
         connection.sendall(answer_to(words[1].partition(b"?")[0] if len(words) == 3 else b""))
         connection.shutdown(socket.SHUT_WR)
-        while connection.recv(MOST_HEAD):  # a body that is not read would reset the connection before it is answered
+        until = time.monotonic() + PATIENCE
+        while received(connection, until):  # a body that is not read would reset the connection before it is answered
             pass
+
+
+def received(connection: socket.socket, until: float) -> bytes:
+    """What a client sends next, empty at the end; an error where nothing comes by this time."""
+    left = until - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    connection.settimeout(left)
+    return connection.recv(MOST_PIECE)
 
 
 def answer_to(path: bytes) -> bytes:

@@ -17,6 +17,7 @@ from manylabel import __version__
 from manylabel.server.operations import Call, Operation, Reply, encode
 from manylabel.server.problems import JSON, RequestError, not_ready
 from manylabel.tasks.serving import BY_RULE, ServedModel, Text
+from manylabel.wording import counted
 
 NAME = "manylabel"
 PLATFORM = "manylabel_classifier"
@@ -141,7 +142,9 @@ def texts_of(request: InferRequest) -> list[Text]:
     for piece in given.data:
         texts.extend([piece] if isinstance(piece, str) else piece)
     if given.shape not in ([len(texts)], [len(texts), 1]):
-        raise RequestError(400, f"The input tensor has {len(texts)} texts, and its shape is {given.shape[:8]}.")
+        raise RequestError(
+            400, f"The input tensor has {counted(len(texts), 'text')}, and its shape is {given.shape[:8]}."
+        )
     return texts
 
 

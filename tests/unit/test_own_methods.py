@@ -1,0 +1,70 @@
+"""Methods that users write: what is reported where their scores have the wrong form."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from manylabel.decisions import DecidedModel, PerLabelThreshold
+from manylabel.estimator import Csr
+from manylabel.exceptions import DataError
+from manylabel.kernels.score_batches import batch_scores
+from manylabel.models import MultiLabelModel
+
+X = Csr(np.tile(np.eye(4), (5, 1)))
+Y = Csr(np.tile(np.eye(4, 3, dtype=int), (5, 1)))
+FORMS: dict[str, Any] = {
+    "transposed": lambda scores: scores.T,
+    "flat": lambda scores: scores[:, 0],
+    "narrow": lambda scores: scores[:, :2],
+    "short": lambda scores: scores[:1],
+    "sparse": sparse.csr_array,
+    "list": lambda scores: scores.tolist(),
+    "nothing": lambda scores: None,
+}
+
+
+class Counts(MultiLabelModel):
+    """Scores a label by the terms of its documents, and returns the scores in a form of choice."""
+
+    def __init__(self, form: str) -> None:
+        self.form = form
+
+    def learn(self, X: Csr, Y: Csr) -> None:
+        self.counts_ = (Y.T @ X).toarray()
+
+    def score_batch(self, X: Csr) -> Any:
+        return FORMS[self.form](X @ self.counts_.T)
+
+
+@pytest.mark.parametrize(
+    ("form", "found"),
+    [
+        ("transposed", r"a ndarray of shape \(3, 20\)"),
+        ("flat", r"a ndarray of shape \(20,\)"),
+        ("narrow", r"a ndarray of shape \(20, 2\)"),
+        ("short", r"a ndarray of shape \(1, 3\)"),
+        ("sparse", r"a csr_array of shape \(20, 3\)"),
+        ("list", "list"),
+        ("nothing", "NoneType"),
+    ],
+)
+def test_scores_of_another_shape_are_refused_with_the_shape_that_is_wanted(form: str, found: str) -> None:
+    expected = rf"Counts.score_batch has to return a NumPy array of shape \(20, 3\).* It returned {found}\.$"
+    fitted = Counts(form).fit(X, Y)
+    for ask in (fitted.predict, fitted.decision_function):
+        with pytest.raises(DataError, match=expected):
+            ask(X)
+    with pytest.raises(DataError, match=r"Counts.score_batch has to return a NumPy array of shape \(\d+, 3\)"):
+        DecidedModel(Counts(form), PerLabelThreshold()).fit(X, Y)
+
+
+@pytest.mark.parametrize("documents", [np.ones(4), np.ones((2, 5))])
+def test_documents_of_another_shape_are_refused_with_the_shape_that_is_wanted(documents: Any) -> None:
+    with pytest.raises(DataError) as refused:
+        batch_scores(documents, np.ones((4, 3)))
+    assert str(refused.value) == (
+        "The documents have to be a matrix of documents × terms with 4 columns; found: an array of shape "
+        f"{documents.shape}."
+    )
