@@ -186,6 +186,8 @@ def test_point_1_describe_explains_how_the_data_were_read(tickets, capfd):
         assert chosen in rows[what]
         assert option in rows[what]
     assert "HTML in most documents" in captured.err
+    assert run(["describe", str(tickets), "--label-column", "tag_1"]) == 0
+    assert f"Compare: manylabel evaluate {tickets} --label-column tag_1" in " ".join(capfd.readouterr().out.split())
 
 
 def test_point_1_describe_explains_tables_without_a_header(tmp_path, capfd):

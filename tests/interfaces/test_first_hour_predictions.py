@@ -2,6 +2,7 @@
 
 import csv
 import json
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -91,3 +92,19 @@ def test_point_16_names_of_added_columns_and_cells_of_any_type(tmp_path: Path) -
     with table_stream(tmp_path / "a.csv", "csv") as append:
         append({"x": [None, 3], "y": [["a", "b"], {"k": 1}]})
     assert (tmp_path / "a.csv").read_text(encoding="utf-8") == 'x,y\n,a;b\n3,"{""k"": 1}"\n'
+
+
+def test_point_16_dates_stay_dates_in_a_workbook(tmp_path: Path) -> None:
+    """Point 16: dates are read as texts and written as dates, so that Excel sorts and filters them."""
+    openpyxl = pytest.importorskip("openpyxl")
+    columns = {
+        "created": ["2026-04-03T20:18:00", "", "2026-04-04T00:00:00"],
+        "due": ["2026-04-05", "2026-04-06", "2026-02-30"],
+        "old": ["1850-01-01", "1850-01-02", "1850-01-03"],
+    }
+    with table_stream(tmp_path / "a.xlsx", "xlsx") as append:
+        append(columns)
+    rows = list(openpyxl.load_workbook(tmp_path / "a.xlsx").active.iter_rows(min_row=2, values_only=True))
+    assert [row[0] for row in rows] == [datetime(2026, 4, 3, 20, 18), None, datetime(2026, 4, 4)]
+    assert [row[1] for row in rows] == columns["due"]
+    assert [row[2] for row in rows] == columns["old"]

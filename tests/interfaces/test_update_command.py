@@ -85,3 +85,15 @@ def test_new_documents_are_learned_and_measured_before(path, tmp_path, capsys):
     assert TextClassifier.load(new).n_documents_ == 240
     assert run(["update", str(path), str(more), "--output", str(new)]) == 2
     assert "Give the documents of the training too" in capsys.readouterr().err
+
+
+def test_documents_of_the_training_are_no_new_ones(tmp_path, capsys):
+    old, corrected = tmp_path / "old.csv", tmp_path / "corrected.csv"
+    write(LETTERS.subset(range(60)), old)
+    write(LETTERS.subset(range(20, 80)), corrected)
+    model, new = tmp_path / "letters.manylabel", tmp_path / "new.manylabel"
+    assert run(["train", str(old), "--method", "nb-binary", "--model", str(model)]) == 0
+    assert run(["update", str(model), str(corrected), "--output", str(new)]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "The model was trained on 40 of the 60 new documents. They count twice" in printed
+    assert "To learn corrected labels, train again" in printed

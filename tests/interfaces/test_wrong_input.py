@@ -132,3 +132,16 @@ def test_skipping_bad_lines_lists_them(capsys: pytest.CaptureFixture[str]) -> No
 def test_documents_without_labels_cannot_be_learned_from(capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.csv").write_text("text\nlate bus\n")
     assert "a.csv" in complaint(capsys, "train", "a.csv")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--precision", "0,95"], "'0,95' is not a number. Write decimals with a point, for example 0.95."),
+        (["--recall=95%"], "'95%' is not a number."),
+    ],
+)
+def test_a_wrong_number_is_named(capsys: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
+    assert run(["thresholds", "x.manylabel", *arguments]) == 2
+    printed = capsys.readouterr().err
+    assert message in printed or "is not a valid float" in printed  # older versions of Typer name it themselves

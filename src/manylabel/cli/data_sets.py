@@ -55,7 +55,8 @@ def describe(
     if json:
         show_json(found.as_dict())
         return
-    show([*describe_page(found.facts, labels), *skipped_notes([str(problem) for problem in found.skipped])])
+    asked = shlex.quote(data) + reading.arguments()
+    show([*describe_page(found.facts, asked, labels), *skipped_notes([str(problem) for problem in found.skipped])])
 
 
 @o.takes_data_options("hierarchy", "split_by")

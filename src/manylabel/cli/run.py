@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 INTERRUPTED = 130
@@ -48,6 +49,7 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         if isinstance(error, usage_error(typer.BadParameter)):
             offer_meant(error)
+            name_wrong_number(error, arguments)
             error.show()  # type: ignore[attr-defined]
             return 2
         if debug:
@@ -76,6 +78,18 @@ def offer_meant(error: Any) -> None:
     meant = MEANT.get(error.option_name)
     if any(meant in one.opts for one in error.ctx.command.params):
         error.possibilities = [meant]
+
+
+def name_wrong_number(error: Any, arguments: Sequence[str]) -> None:
+    """Name the value that is no number, as people write who separate decimals by a comma."""
+    wanted = {"a valid number": "a number", "a valid integer": "a whole number"}
+    kind = next((ours for theirs, ours in wanted.items() if theirs in str(error)), None)
+    if kind is None or error.param is None:
+        return
+    after = dict(pairwise(arguments)) | dict(one.split("=", 1) for one in arguments if "=" in one)
+    value = next((after[name] for name in error.param.opts if name in after), None)
+    if value is not None:
+        error.message = f"{value!r} is not {kind}. Write decimals with a point, for example 0.95."
 
 
 def failed(error: Exception) -> int:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,6 +22,8 @@ Append: TypeAlias = Callable[[Mapping[str, Sequence[Any]]], None]
 MAX_SHEET_ROWS = 1_048_576
 MAX_CELL = 32_767
 """The most characters that a cell of a workbook holds."""
+_DATE = re.compile(r"(19|2[0-9])[0-9]{2}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?)?")
+"""A date, perhaps with a time of day, that Excel knows: those before 1900 are texts there."""
 
 
 def free_name(wanted: str, taken: Sequence[str]) -> str:
@@ -113,6 +117,21 @@ def _parquet_stream(path: Path) -> Iterator[Append]:
         yield append
 
 
+def _with_dates(values: Sequence[Any]) -> Sequence[Any]:
+    """The values of a column, as dates where all are dates in ISO 8601, which is how cells of Excel are read.
+
+    >>> _with_dates(["2024-05-01", None, "2024-05-02T08:30:00"])[0], _with_dates(["2024-05-01", "soon"])[0]
+    (datetime.datetime(2024, 5, 1, 0, 0), '2024-05-01')
+    """
+    filled = [value for value in values if value not in (None, "")]
+    if not filled or not all(isinstance(value, str) and _DATE.fullmatch(value) for value in filled):
+        return values
+    try:
+        return [None if value in (None, "") else datetime.fromisoformat(value) for value in values]
+    except ValueError:  # the 30th of February, say
+        return values
+
+
 def _write_workbook(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
     openpyxl = load_openpyxl()
     illegal = openpyxl.cell.cell.ILLEGAL_CHARACTERS_RE
@@ -139,7 +158,7 @@ def _write_workbook(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
         return made
 
     sheet.append([cell(name) for name in columns])
-    for row in zip(*columns.values(), strict=True):
+    for row in zip(*map(_with_dates, columns.values()), strict=True):
         sheet.append([cell(value) for value in row])
     with atomic_bytes(path) as stream:
         book.save(stream)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -28,8 +27,11 @@ if TYPE_CHECKING:  # importing the data room takes longer than printing a page
 NO_LABELS, NO_LABEL_USED = "The documents carry no labels.", "No document has a label."
 
 
-def describe_page(facts: DataFacts, show_labels: int = 10) -> list[Block]:
-    """The whole page; `show_labels` of the most frequent and as many of the rarest labels are listed."""
+def describe_page(facts: DataFacts, data: str, show_labels: int = 10) -> list[Block]:
+    """The whole page; `show_labels` of the most frequent and as many of the rarest labels are listed.
+
+    `data` is what names the data on the command line, with their options.
+    """
     split = f", {facts.split} split" if facts.split not in (None, "all") else ""
     blocks: list[Block] = [
         Heading(f"{facts.data}{split}: {counted(facts.documents, 'document')} ({facts.format})"),
@@ -42,7 +44,7 @@ def describe_page(facts: DataFacts, show_labels: int = 10) -> list[Block]:
         blocks.append(Note(f"{_duplicate_text(facts.near_duplicates)}; {hint}"))
     if facts.labels is None:
         return [*blocks, Note(NO_LABELS, "warning")]
-    return [*blocks, *_label_blocks(facts.labels, show_labels, facts.data)]
+    return [*blocks, *_label_blocks(facts.labels, show_labels, data)]
 
 
 def warning_sentences(facts: DataFacts) -> list[str]:
@@ -229,7 +231,7 @@ def _imbalance_blocks(labels: LabelFacts, data: str) -> list[Block]:
         Table([Column("metric"), Column("value", "number"), Column("meaning")], shown),
     ]
     if few[10]:
-        hint = f"manylabel evaluate {shlex.quote(data)} --method svm --method svm-smote --method svm-balanced"
+        hint = f"manylabel evaluate {data} --method svm --method svm-smote --method svm-balanced"
         blocks.append(Note(f"{_rare_text(labels)} Compare: {hint}", "quiet"))
     return blocks
 

@@ -80,7 +80,7 @@ def _figure(quality: Mapping[str, Any] | None, place: int) -> str:
 
 
 def _measured_text(after: bool) -> str:
-    first = "Before: predicted by the former model, which had not seen these documents."
+    first = "Before: predicted by the former model."
     if not after:
         return f"{first} After: not measured, since the rule learns nothing on out-of-fold scores. 95 % intervals."
     return (

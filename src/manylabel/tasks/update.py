@@ -84,7 +84,7 @@ def update(
         labels_before=before,
         labels=len(classifier.labels_),
         update=classifier.updates_[-1],
-        remark=None if earlier is None else _missing_text(earlier, facts),
+        remark=" ".join(_remarks(new, earlier, facts)) or None,
         skipped=[*skipped, *skipped_too],
     )
 
@@ -123,19 +123,26 @@ def _unlabelled(corpus: Corpus) -> int:
     return sum(not names for names in corpus.label_sets)
 
 
-def _missing_text(former: Corpus, facts: ModelFacts) -> str | None:
-    """A sentence where documents of the training are not among the former ones; None where all or most are."""
-    hashes = facts.get("training_hashes")
+def _remarks(new: Corpus | None, former: Corpus | None, facts: ModelFacts) -> list[str]:
+    """Sentences where new documents were in the training, and where documents of it are not among the former ones."""
+    hashes, found = facts.get("training_hashes"), list[str]()
     if hashes is None or not len(hashes):
-        return None
-    share = count_seen(documents_of(former), hashes).seen / len(hashes)
-    if share >= ENOUGH:
-        return None
-    among = counted(len(former), "former document")
-    return (
-        f"Of the documents of the training, {100 * share:.0f} % are among the {among}: "
-        "what the others taught is lost where labels were learned again."
-    )
+        return found
+    seen = 0 if new is None else count_seen(documents_of(new), hashes).seen
+    if seen and new is not None:
+        found.append(
+            f"The model was trained on {seen:,} of the {counted(len(new), 'new document')}. They count twice, with "
+            "their former labels and with the new ones, and the figures before are too high. To learn corrected "
+            "labels, train again with manylabel train."
+        )
+    share = 1.0 if former is None else count_seen(documents_of(former), hashes).seen / len(hashes)
+    if former is not None and share < ENOUGH:
+        among = counted(len(former), "former document")
+        found.append(
+            f"Of the documents of the training, {100 * share:.0f} % are among the {among}: "
+            "what the others taught is lost where labels were learned again."
+        )
+    return found
 
 
 def _pair(kind: str, assignment: str, classifier: TextClassifier) -> tuple[str, str, str]:
