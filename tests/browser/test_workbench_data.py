@@ -108,7 +108,10 @@ def test_a_file_that_cannot_be_read_is_explained(opened: Callable[..., Visit]) -
     assert "no ending that shows its format" in page.locator("ml-upload [role=alert]").inner_text()
     page.set_input_files("input[type=file]", {"name": "numbers.csv", "mimeType": "", "buffer": b"a,b\n1,2\n3,4\n"})
     page.wait_for_selector(".failure", timeout=WAIT)
-    assert "There is no column of texts" in page.locator(".failure").inner_text()
+    printed = page.locator(".failure").inner_text()
+    assert "There is no column of texts" in printed
+    assert "Use “Text” NAME" in printed
+    assert "--" not in printed
     assert page.get_by_role("button", name="Make the corpus").is_disabled()
     assert visit.violations() == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 420

@@ -8,6 +8,15 @@ import "./reading.js";
 
 const MOST_LABELS = 20;
 const FIRST_DOCUMENTS = 6;
+const CONTROLS = {
+  "--text-column": "Text", "--label-column": "Labels", "--label-separator": "Between labels", "--encoding": "Encoding", "--format": "Format", "-o header=false": "First row: a document", "-o delimiter=": "Between cells: ", "-o sheet=": "Sheet: ",
+};
+
+/** The advice of a message for the command line, with the names that the options have on this page. */
+function inControls(message) {
+  const named = Object.entries(CONTROLS).reduce((text, [option, title]) => text.replaceAll(option, `“${title}”`), message);
+  return named.replace(/^uploads\//, "");
+}
 
 class Preview extends View {
   static properties = {
@@ -98,7 +107,7 @@ class Preview extends View {
 
   failure() {
     if (!this.failed) return nothing;
-    return html`<div class="failure" role="alert"><h2>The data could not be read</h2><p>${this.failed}</p>
+    return html`<div class="failure" role="alert"><h2>The data could not be read</h2><p>${inControls(this.failed)}</p>
       <p class="quiet">Change below how they are read, or correct the file and upload it again. <button type="button" class="link" @click=${() => this.attempt(() => this.read())}>Try again</button></p></div>`;
   }
 
