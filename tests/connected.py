@@ -59,3 +59,12 @@ def talk(server: InProcess, conversation: Callable[[Connection, Transport], Any]
 
     asyncio.run(run())
     return transport
+
+
+async def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
+    """Wait for what happens soon, however busy the computer is."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    while not condition():
+        assert loop.time() < end
+        await asyncio.sleep(0.005)
