@@ -14,7 +14,7 @@ from manylabel.data import KNOWN, Corpus, load
 from manylabel.data.corpus import SPLIT_NAMES
 from manylabel.data.documents import strings
 from manylabel.data.hierarchy import find_hierarchy
-from manylabel.data.label_descriptions import read_label_descriptions
+from manylabel.data.label_descriptions import is_vocabulary, named_descriptions, read_label_descriptions
 from manylabel.data.label_vocabulary import (
     choose_language,
     corpus_addresses,
@@ -284,11 +284,33 @@ def described_corpus(
     if source is None:
         whole, skipped = Corpus(ids=[], fields={"text": []}, labels=[], name=path.name), []
     else:
+        if source.vocabulary is None and path.is_file() and is_vocabulary(path):
+            source = replace(source, vocabulary=str(path))
         loaded = load_source(source)
         whole, skipped = loaded.corpus, loaded.skipped
         if whole.labels is None:
             whole = replace(whole, labels=[[] for _ in whole.ids])
-    language = None if source is None else source.label_language
     problems = Problems() if source is None else source.problems()
-    texts = read_label_descriptions(path, problems, labels=whole.label_names, language=language)
+    whole, texts = describe_labels(whole, source, path, problems)
     return whole, split_of(whole, split, "train"), [*skipped, *problems.skipped], texts
+
+
+def describe_labels(
+    corpus: Corpus, source: Source | None, path: Path, problems: Problems
+) -> tuple[Corpus, dict[str, str]]:
+    """The corpus and the descriptions of labels in a file, which name a label alike whether it is given by its address
+    or by a name; the vocabulary of the corpus then has the labels that are only described, too.
+    """
+    language = None if source is None else source.label_language
+    texts = read_label_descriptions(path, problems, labels=corpus.label_names, language=language)
+    given = None if source is None or source.vocabulary is None else Path(source.vocabulary)
+    files = dict.fromkeys(file for file in (given, path if is_vocabulary(path) else None) if file is not None)
+    vocabulary = corpus.vocabulary
+    for file in files:
+        found = read_label_vocabulary(file, problems)
+        chosen = choose_language(found, corpus) if language is None else found.checked_language(language)
+        vocabulary = replace(found, language=chosen) if vocabulary is None else vocabulary.joined(found)
+    if vocabulary is None:
+        return corpus, texts
+    corpus = with_named_concepts(corpus, vocabulary, described=texts)
+    return corpus, named_descriptions(texts, vocabulary)
