@@ -103,9 +103,14 @@ class LabelVocabulary:
         """The language as the vocabulary spells it; `DataError` where it has no names in it."""
         if (found := language.lower()) in self.names:
             return found
+        if not self.languages:
+            raise DataError(
+                f"The names in the vocabulary have no language, so that {language!r} cannot be chosen.",
+                path=self.source or None,
+                remedy="Leave the language out (--label-language; in a request: language).",
+            )
         raise DataError(
-            f"The vocabulary has no names in the language {language!r}. "
-            f"Found: {', '.join(self.languages) or 'names without a language'}.",
+            f"The vocabulary has no names in the language {language!r}. Found: {', '.join(self.languages)}.",
             path=self.source or None,
             remedy="Choose one of them (--label-language; in a request: language).",
         )

@@ -16,8 +16,10 @@ from manylabel.data.documents import strings
 from manylabel.data.hierarchy import find_hierarchy
 from manylabel.data.label_descriptions import is_vocabulary, named_descriptions, read_label_descriptions
 from manylabel.data.label_vocabulary import (
+    bare_address,
     choose_language,
     corpus_addresses,
+    is_address,
     read_label_vocabulary,
     with_named_concepts,
 )
@@ -216,7 +218,18 @@ def name_labels(corpus: Corpus, source: Source, model: TextClassifier | None = N
             path=source.vocabulary,
             remedy="Give the vocabulary of these data.",
         )
+    if model is not None and source.vocabulary is None:
+        _warn_of_unnamed(named, model)
     return named
+
+
+def _warn_of_unnamed(corpus: Corpus, model: TextClassifier) -> None:
+    """Warn of addresses that the model does not know: it keeps the names of its own labels alone."""
+    unknown = [label for label in corpus.label_names if is_address(bare_address(label)) and label not in model.labels_]
+    if unknown:
+        some = counted(len(unknown), "label of the data is a URI", "labels of the data are URIs")
+        message = f"{some} that the model has no name for, first {unknown[0]}. To name them, use --vocabulary FILE."
+        warnings.warn(message, ManylabelWarning, stacklevel=3)
 
 
 def _warn_of_several_parents(corpus: Corpus) -> None:
