@@ -164,6 +164,11 @@ def test_labels_never_seen_in_training_are_misses_and_named(folder: Path, capsys
     assert result["metrics"]["all"]["micro-recall"] == pytest.approx(2 / 3)
 
 
+def test_a_metric_of_a_model_file_is_none_to_train_for(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["evaluate", str(folder / "mail.csv"), "--model", "m", "--metric", "precision@5"]) == 2
+    assert "--metric is what training optimises for" in capsys.readouterr().err
+
+
 def test_settings_reach_the_pipeline_and_the_model_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("mail.csv").write_text(CSV)
     printed(

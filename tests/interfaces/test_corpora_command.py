@@ -9,6 +9,11 @@ import pytest
 from manylabel.classifier import TextClassifier
 from manylabel.cli.run import run
 from manylabel.data import read
+from manylabel.exceptions import ParameterError, UnknownNameError
+from manylabel.server.store.decisions import decide
+from manylabel.server.store.files import CorpusFiles
+from manylabel.server.store.filters import own_name
+from manylabel.server.store.labels import rename
 
 ROWS = ["the bus was late,buses", "a hole in the road,roads", "bus on a bad road,buses;roads", "the dark lamp,lamps"]
 
@@ -199,3 +204,29 @@ def test_labels_are_named_by_a_vocabulary(is_given: bool, tmp_path: Path, capsys
     first, second = (tmp_path / "corrected.tsv").read_text().splitlines()
     assert first == "the late bus\t<http://x.org/1> <http://x.org/2>"
     assert second == data.read_text().splitlines()[1]
+
+
+def test_labels_of_a_vocabulary_are_named_by_their_addresses_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also after a label was renamed; the address and the name of one label are the same label."""
+    data = tmp_path / "titles.tsv"
+    data.write_text("the late bus\t<http://x.org/1>\na hole in the road\t<http://x.org/2>\n")
+    (tmp_path / "names.tsv").write_text("<http://x.org/1>\tbuses\n<http://x.org/2>\troads\n")
+    command = Command(tmp_path / "server", capsys)
+    assert run(["corpora", "import", str(tmp_path / "server"), "mail", str(data)]) == 0
+    capsys.readouterr()
+    found = command.json("search", "--label", "http://x.org/2", "--relation", "true")
+    assert [one["number"] for one in found["documents"]] == [2]
+    decisions = tmp_path / "decisions.jsonl"
+    decisions.write_text('{"document": 1, "accept": ["<http://x.org/2>"]}\n')
+    command.text("decide", str(decisions), "--by", "Ana")
+    assert [one["label"] for one in command.json("show", "--document", "1")["labels"]] == ["buses", "roads"]
+    with CorpusFiles(tmp_path / "server").get("mail").writing() as database:
+        rename(database, "Ana", "http://x.org/1", "coaches")
+        assert own_name(database, "http://x.org/1") == "coaches"
+        twice = {"document": 1, "revision": 2, "accept": ["coaches", "http://x.org/1"], "reject": [], "clear": []}
+        with pytest.raises(ParameterError, match="named twice"):
+            decide(database, "Ana", [{**twice, "state": None}])
+        with pytest.raises(UnknownNameError):
+            own_name(database, "http://x.org/3")

@@ -12,7 +12,7 @@ from manylabel.classifier import TextClassifier
 from manylabel.cli.run import run
 from manylabel.data import read
 from manylabel.data.label_vocabulary import LabelVocabulary
-from manylabel.exceptions import ManylabelWarning
+from manylabel.exceptions import DataError, ManylabelWarning
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.evaluate import evaluate_model
 from manylabel.tasks.models import inspect, predict_source, train
@@ -308,3 +308,39 @@ def test_the_format_that_a_message_offers_settles_the_doubt(tmp_path: Path, caps
     for split in ("train", "test"):
         (tmp_path / "splits" / f"{split}.tsv").write_text(Path(table).read_text())
     assert run(["labels", str(tmp_path / "splits"), "--format", "tsv"]) == 0
+
+
+def test_a_vocabulary_without_languages_offers_none_to_choose() -> None:
+    with pytest.raises(DataError, match=r"have no language.*Leave the language out"):
+        LabelVocabulary({"": {"http://x/1": "cat"}}).checked_language("sv")
+    with pytest.raises(DataError, match=r"no names in the language 'sv'\. Found: fi\..*Choose one of them"):
+        LabelVocabulary({"": {}, "fi": {"http://x/1": "kissa"}}).checked_language("sv")
+
+
+@pytest.mark.parametrize(
+    ("command", "ours"),
+    [("load-vocab", "--vocabulary FILE"), ("run", "manylabel serve"), ("hyperopt", "manylabel tune")],
+)
+def test_commands_of_annif_name_ours(command: str, ours: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([command, "x"]) == 2
+    assert ours in capsys.readouterr().err
+
+
+def test_subjects_that_a_model_cannot_name_are_warned_of_with_the_remedy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A model file that is given as data says what it is for."""
+    names, data, more = tmp_path / "names" / "names.tsv", tmp_path / "d.tsv", tmp_path / "more.tsv"
+    names.parent.mkdir()
+    names.write_text("<http://x/1>\troads\n<http://x/2>\tbuses\n<http://x/3>\tlamps\n")
+    data.write_text("a hole in the road\t<http://x/1>\nthe late bus\t<http://x/2>\n" * 5)
+    more.write_text("a dark lamp\t<http://x/3>\nthe late bus\t<http://x/2>\n" * 5)
+    model = str(tmp_path / "m.manylabel")
+    assert run(["train", str(data), "--vocabulary", str(names), "--method", "nb-binary", "--model", model]) == 0
+    warning = "1 label of the data is a URI that the model has no name for, first http://x/3. To name them, use --voc"
+    for options, warned in (([], True), (["--vocabulary", str(names)], False)):
+        capsys.readouterr()
+        assert run(["evaluate", str(more), "--model", model, *options]) == 0
+        assert (warning in capsys.readouterr().err) == warned
+    assert run(["suggest", model]) == 2
+    assert "This is a model file" in capsys.readouterr().err

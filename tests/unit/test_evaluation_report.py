@@ -26,7 +26,7 @@ from manylabel.reports.evaluation_answer import Known, advice, answer
 from manylabel.reports.evaluation_page import data_set_blocks
 from manylabel.reports.evaluation_records import EvaluationReport
 from manylabel.reports.files import report_text
-from manylabel.reports.page import Heading, Table
+from manylabel.reports.page import Heading, Table, render_text
 from manylabel.reports.result_page import frequency_blocks, result_page
 
 Measured = tuple[TextClassifier, Corpus, Result, Analysis]
@@ -105,6 +105,15 @@ def test_rules_on_confusions_and_probabilities(measured: Measured) -> None:
     assert off["uncalibrated"].startswith("Probabilities are too high, by 50 points on average: ")
     right = Reliability.of(Csr([[1, 1, 0, 0, 0]] * 4), np.full((4, 5), 0.4))
     assert list(rules(result, replace(analysis, reliability=right))) == ["nothing"]
+
+
+def test_more_metrics_of_the_best_labels_are_shown_where_labels_are_many(measured: Measured) -> None:
+    result, more = measured[2], {"precision@1": 0.5, "precision@5": 0.25, "ndcg@5": 0.75}
+    result = replace(result, metrics={view: {**of, **more} for view, of in result.metrics.items()})
+    many = replace(result, labels=[replace(result.labels[0], label=str(n)) for n in range(20)])
+    for one, shown in ((many, True), (replace(many, labels=many.labels[1:]), False)):
+        text = render_text(result_page([one], "test"))
+        assert [title in text for title in ("Precision at 1", "Precision at 5", "nDCG at 5")] == [shown] * 3
 
 
 def test_quality_by_number_of_training_documents(measured: Measured, report: EvaluationReport) -> None:

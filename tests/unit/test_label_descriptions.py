@@ -7,6 +7,8 @@ import pytest
 
 from manylabel import TextClassifier
 from manylabel.data import read_label_descriptions
+from manylabel.data.label_descriptions import is_vocabulary
+from manylabel.data.label_vocabulary import addresses_of
 from manylabel.decisions.calibration import Calibration
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.described import DescribedModel
@@ -16,6 +18,7 @@ from manylabel.exceptions import DataError, ParameterError, UnsupportedError
 from manylabel.models import LinearSVM
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.strategies import DescribedLabels
+from manylabel.tasks.corpora import Source, described_corpus
 
 NAMES = {
     "buses": "late bus, bus stop",
@@ -62,6 +65,59 @@ def test_a_thesaurus_describes_labels_in_one_language(tmp_path: Path) -> None:
     )
     assert read_label_descriptions(path, language="en") == {"roads": "roads streets"}
     assert read_label_descriptions(path, labels=["Straßen"]) == {"Straßen": "Straßen Wege"}
+
+
+THESAURUS = (
+    "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
+    '<http://x/1> skos:prefLabel "roads"@en, "Straßen"@de . <http://x/2> skos:prefLabel "buses"@en, "Busse"@de ;'
+    ' skos:altLabel "coaches"@en . <http://x/3> skos:prefLabel "lamps"@en, "Lampen"@de .\n'
+)
+BOTH = {"roads": "roads", "buses": "buses", "lamps": "lamps"}
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "name", "text", "described"),
+    [
+        ("a.tsv", "a.tsv", "<http://x/1>\troads\n<http://x/2>\tbuses\n<http://x/3>\tlamps\n", BOTH),
+        (None, "a.tsv", "<http://x/1>\troads\n<http://x/2>\tbuses\n<http://x/3>\tlamps\n", BOTH),
+        (None, "a.csv", "uri,notation,label_en\nhttp://x/1,,roads\nhttp://x/2,,buses\nhttp://x/3,,lamps\n", BOTH),
+        (
+            "v.tsv",
+            "a.csv",
+            "label,description\nhttp://x/1,holes\nbuses,late\n<http://x/3>,dark\n",
+            {"roads": "roads holes", "buses": "buses late", "lamps": "lamps dark"},
+        ),
+        ("a.ttl", "a.ttl", THESAURUS, {**BOTH, "buses": "buses coaches"}),
+        (None, "a.ttl", THESAURUS, {**BOTH, "buses": "buses coaches"}),
+    ],
+)
+def test_descriptions_and_documents_name_a_label_alike_by_address_or_name(
+    tmp_path: Path, vocabulary: str | None, name: str, text: str, described: dict[str, str]
+) -> None:
+    """The vocabulary keeps the address of ``lamps``, which is only described."""
+    if name.endswith(".ttl"):
+        pytest.importorskip("rdflib")
+    (tmp_path / "data").mkdir()
+    data = tmp_path / "data" / "d.tsv"
+    data.write_text("the roads here\t<http://x/1>\nlate buses today\t<http://x/2>\nmore roads\t<http://x/1>\n")
+    (tmp_path / "v.tsv").write_text("<http://x/1>\troads\n<http://x/2>\tbuses\n<http://x/3>\tlamps\n")
+    (tmp_path / name).write_text(text)
+    source = Source(str(data), vocabulary=None if vocabulary is None else str(tmp_path / vocabulary))
+    corpus, _, _, texts = described_corpus(source, None, tmp_path / name)
+    assert corpus.label_sets == [["roads"], ["buses"], ["roads"]]
+    assert texts == described
+    assert addresses_of(corpus.vocabulary, texts) == {
+        "roads": "http://x/1",
+        "buses": "http://x/2",
+        "lamps": "http://x/3",
+    }
+
+
+def test_long_texts_beside_addresses_are_descriptions_and_not_names(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("<http://x/1>\tholes in the road and works on it\n<http://x/2>\tbuses that come late or never\n")
+    assert not is_vocabulary(path)
+    assert list(read_label_descriptions(path)) == ["http://x/1", "http://x/2"]
 
 
 @pytest.mark.parametrize(("name", "text"), [("a.csv", "label,name\n,roads\n"), ("a.jsonl", '{"name": "roads"}\n')])

@@ -7,7 +7,9 @@ from urllib.parse import urlencode
 import pytest
 
 from manylabel import TextClassifier
+from manylabel.data import Corpus
 from manylabel.data.label_vocabulary import LabelVocabulary
+from manylabel.tasks.model_facts import training_facts
 from served import InProcess, in_process, small_model
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
@@ -106,6 +108,18 @@ def test_annif_reports_the_language_of_the_labels(tmp_path: Path) -> None:
         for language in ({}, {"language": expected}):
             found = server.ask("POST", f"/v1/projects/{name}/suggest", form(text="bussi", **language), FORM)
             assert found.json()["results"][0]["label"] == label
+
+
+def test_annif_reports_the_language_of_the_texts_of_a_method_that_does_not_stem(tmp_path: Path) -> None:
+    texts = [
+        "Bussi oli taas myöhässä, eikä kukaan sanonut, että se on rikki.",
+        "Tie on huono ja se on ollut sitä kauan.",
+    ]
+    corpus = Corpus(ids=["1", "2"], fields={"text": texts}, labels=[["bussit"], ["tiet"]])
+    facts = training_facts(corpus, "mail", "train")
+    TextClassifier("nb-binary", features={"tokens": "words"}).fit(texts, corpus.label_sets).save(tmp_path / "m", facts)
+    project = in_process({"m": tmp_path / "m"}).ask("GET", "/v1/projects/m").json()
+    assert (project["language"], project["vocab_language"]) == ("fi", "fi")
 
 
 def test_annif_detects_languages(server: InProcess) -> None:

@@ -108,7 +108,9 @@ def evaluate(
 
     if model is not None and (method or setting or rules or metric):
         raise ParameterError(
-            "Give --model to measure a model file, or --method, --set and --metric to train one, not both."
+            "Give --model to measure a model file, or --method, --set, --rules and --metric to train one, not both. "
+            "--metric is what training optimises for. All metrics of a model are measured; --json has those that are "
+            "not printed."
         )
     if model is not None and (reading.split_by or drop_duplicates):
         raise ParameterError("--split-by and --drop-duplicates are about training; a model file has been trained.")

@@ -71,8 +71,25 @@ MEANT = {"--remove": "--retire", "--delete": "--retire", "--drop": "--retire"}
 """Options that people try, by meaning: by their letters Typer would offer others, --rename for --remove."""
 
 
+COUNTERPARTS = {
+    "load-vocab": "A vocabulary is read in training: manylabel train DATA --vocabulary FILE.",
+    "run": "manylabel serve MODEL answers over HTTP, also with the API of Annif.",
+    "hyperopt": "manylabel tune DATA searches the settings of a method.",
+    "optimize": "Training learns thresholds; manylabel thresholds MODEL shows and changes them.",
+    "learn": "manylabel update MODEL DATA learns from more documents.",
+    "index": "manylabel predict MODEL FOLDER labels documents.",
+}
+"""By the name of a command of Annif, a sentence that names ours."""
+
+
 def offer_meant(error: Any) -> None:
-    """Replace the options that Typer offers for an unknown one by the one that is meant, if the command has it."""
+    """Replace the options that Typer offers for an unknown one by the one that is meant, if the command has it.
+
+    For a command of Annif, name ours.
+    """
+    for name, counterpart in COUNTERPARTS.items():
+        if error.message.startswith(f"No such command '{name}'"):
+            error.message = f"No such command '{name}'. {counterpart}"
     if type(error).__name__ != "NoSuchOption" or error.ctx is None:
         return
     meant = MEANT.get(error.option_name)

@@ -103,9 +103,14 @@ class LabelVocabulary:
         """The language as the vocabulary spells it; `DataError` where it has no names in it."""
         if (found := language.lower()) in self.names:
             return found
+        if not self.languages:
+            raise DataError(
+                f"The names in the vocabulary have no language, so that {language!r} cannot be chosen.",
+                path=self.source or None,
+                remedy="Leave the language out (--label-language; in a request: language).",
+            )
         raise DataError(
-            f"The vocabulary has no names in the language {language!r}. "
-            f"Found: {', '.join(self.languages) or 'names without a language'}.",
+            f"The vocabulary has no names in the language {language!r}. Found: {', '.join(self.languages)}.",
             path=self.source or None,
             remedy="Choose one of them (--label-language; in a request: language).",
         )
@@ -306,11 +311,14 @@ def corpus_addresses(corpus: Corpus) -> dict[str, str]:
     return {label: known[label] for label in corpus.label_names if label in known}
 
 
-def with_named_concepts(corpus: Corpus, vocabulary: LabelVocabulary, model_labels: Sequence[str] = ()) -> Corpus:
+def with_named_concepts(
+    corpus: Corpus, vocabulary: LabelVocabulary, model_labels: Sequence[str] = (), described: Iterable[str] = ()
+) -> Corpus:
     """The corpus with its labels named as the vocabulary names them; unknown labels stay as they are.
 
     Concepts that `model_labels` name are named as they are there: the true labels then match a model's predictions.
-    Addresses that the data give with their labels come before those that the vocabulary has for their names.
+    Addresses that the data give with their labels come before those that the vocabulary has for their names. The
+    vocabulary of the corpus has its own labels, and those that are `described`.
     """
     own = corpus_addresses(corpus)
     vocabulary = vocabulary.joined(corpus.vocabulary)
@@ -320,7 +328,7 @@ def with_named_concepts(corpus: Corpus, vocabulary: LabelVocabulary, model_label
     shown = {**own_names, **of_model}
     addresses = {label: own.get(label, known.get(bare_address(label))) for label in corpus.label_names}
     names = {label: label if address is None else shown[address] for label, address in addresses.items()}
-    kept = set(filter(None, addresses.values()))
+    kept = {*filter(None, addresses.values()), *(known[label] for label in described if label in known)}
     # With the names as they are shown: among fewer concepts, one that was shared may no longer be.
     vocabulary = vocabulary.restricted(kept).with_own_names({address: own_names[address] for address in kept})
     return replace(

@@ -54,6 +54,12 @@ def guess_format(path: str | Path, former: str | None = None, limits: Limits = L
         return _archive_format(path, _tar_members(path, limits))
     if start.startswith(b"PK\x03\x04"):
         return _archive_format(path, _zip_members(path, limits))
+    if start[8:].startswith(b'{"__metadata__":{"manylabel":'):
+        raise UnknownFormatError(
+            "This is a model file, not a file of documents.",
+            path=path,
+            remedy=f"To label documents with it: manylabel predict {shlex.quote(str(path))} FILE.",
+        )
     if start.startswith(b"\xd0\xcf\x11\xe0"):
         raise UnknownFormatError(
             "This is a file of an old Office program, or a locked one.", path=path, remedy="Save it as .xlsx or .csv."

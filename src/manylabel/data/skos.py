@@ -85,7 +85,8 @@ def read_concept_texts(
 ) -> dict[str, list[str]]:
     """The names, alternative names, definitions and notes of each concept, under the name that `read_skos` gives it.
 
-    Texts are those in the language of the names, and those without a language.
+    Texts are those in the language of the names, and those without a language. Concepts without a name of their own are
+    known by their addresses.
     """
     thesaurus = read_thesaurus(path, limits, texts=True)
     names = _chosen_names(thesaurus, labels, language, path)
@@ -93,10 +94,12 @@ def read_concept_texts(
     spoken = [
         one for one, of in thesaurus.names.items() if any(of.get(concept) == name for concept, name in names.items())
     ]
-    wanted = dict.fromkeys([*(spoken or described), ""])
+    wanted = [described[one] for one in dict.fromkeys([*(spoken or described), ""]) if one in described]
+    concepts = dict.fromkeys(concept for by_concept in wanted for concept in by_concept if not concept.startswith("_:"))
     return {
-        name: [text for one in wanted for text in described.get(one, {}).get(concept, [])]
-        for concept, name in names.items()
+        names.get(concept, concept): [text for by_concept in wanted for text in by_concept.get(concept, [])]
+        for concept in concepts
+        if concept in thesaurus.concepts
     }
 
 

@@ -78,6 +78,14 @@ def check_holds_documents(file: Path) -> None:
         )
 
 
+def lists_names(file: Path) -> bool:
+    """Whether a table holds addresses and names: a header with uri and label_en, or in each row an address and a short
+    name, not a longer text.
+    """
+    lines = _filled_lines(file)
+    return bool(lines) and (_has_header(lines[0]) or _are_concepts(lines))
+
+
 def _are_concepts(rows: Sequence[str], *, long_names: bool = False) -> bool:
     """Whether rows are an address and a name each, no address occurs twice, as labels of documents do, and all names
     are short.

@@ -26,10 +26,17 @@ RANKING_SHOWN = (
     "one-error", "precision@3", "recall@3", "recall@5", "ndcg@3", "ranking-average-precision",
     "ranking-loss", "coverage",
 )  # fmt: skip
+MANY_RANKING_SHOWN = (
+    "one-error", "precision@1", "precision@3", "precision@5", "recall@3", "recall@5", "ndcg@3", "ndcg@5",
+    "ranking-average-precision", "ranking-loss", "coverage",
+)  # fmt: skip
+"""The same for many labels, where lists of the best ones are what people look at."""
 COUNTS = ("true-cardinality", "predicted-cardinality", "coverage")
 UNSEEN_SHOWN = 8
 MANY_LABELS = 20
-"""From so many labels on there is a table by number of training documents; fewer are seen at a glance."""
+"""From so many labels on there is a table by number of training documents, and there are more metrics of the best
+labels; fewer are seen at a glance.
+"""
 CHANCE = "To test whether a difference is more than chance: manylabel compare DATA --methods"
 
 
@@ -47,20 +54,21 @@ def result_page(
         blocks.append(unseen_note(first))
     if not same_training(results):
         blocks.append(Note("Not all of these were trained on the same documents.", "warning"))
+    ranking = RANKING_SHOWN if len(first.labels) < MANY_LABELS else MANY_RANKING_SHOWN
     views = list(first.metrics)
     titles = {"all": f"all {first.test.documents:,}", "labelled": f"{_labelled(first):,} labelled"}
     if len(results) == 1:
         blocks.append(
             Heading(f"How good {first.method} is, on {' and on '.join(titles[view] for view in views)} documents")
         )
-        blocks.append(_metric_table([(titles[view], first.metrics[view]) for view in views]))
+        blocks.append(_metric_table([(titles[view], first.metrics[view]) for view in views], ranking))
         blocks.extend(_unranked_notes(first))
         if labels != 0:
             blocks.extend([*labels_blocks(first, labels), *frequency_blocks(first)])
     else:
         for view in views:
             blocks.append(Heading(f"Measured on {titles[view]} test documents"))
-            blocks.append(_metric_table([(result.method, result.metrics[view]) for result in results]))
+            blocks.append(_metric_table([(result.method, result.metrics[view]) for result in results], ranking))
         methods = dict.fromkeys(result.method.partition(" (")[0] for result in results)  # "svm (a.json)" is svm
         if len(methods) > 1:
             blocks.append(Note(f"{CHANCE} {','.join(methods)}", "quiet"))
@@ -115,12 +123,12 @@ def unseen_note(result: Result) -> Note:
     )
 
 
-def _metric_table(columns: Sequence[tuple[str, Mapping[str, float]]]) -> Table:
+def _metric_table(columns: Sequence[tuple[str, Mapping[str, float]]], ranking: Sequence[str]) -> Table:
     rows: list[list[Cell]] = []
     titles = [(name, METRICS[name].title) for name in SHOWN if _has(columns, name)]
     titles += [(name, metric.title) for name, metric in HIERARCHICAL_METRICS.items() if _has(columns, name)]
     own = [name for name in columns[0][1] if name.startswith("recall@") and name not in RANKING_METRICS]
-    titles += [(name, find_ranking_metric(name).title) for name in (*own, *RANKING_SHOWN) if _has(columns, name)]
+    titles += [(name, find_ranking_metric(name).title) for name in (*own, *ranking) if _has(columns, name)]
     for name, title in titles:
         values: list[Cell] = []
         for _, metrics in columns:

@@ -14,10 +14,12 @@ from manylabel.data import KNOWN, Corpus, load
 from manylabel.data.corpus import SPLIT_NAMES
 from manylabel.data.documents import strings
 from manylabel.data.hierarchy import find_hierarchy
-from manylabel.data.label_descriptions import read_label_descriptions
+from manylabel.data.label_descriptions import is_vocabulary, named_descriptions, read_label_descriptions
 from manylabel.data.label_vocabulary import (
+    bare_address,
     choose_language,
     corpus_addresses,
+    is_address,
     read_label_vocabulary,
     with_named_concepts,
 )
@@ -216,7 +218,18 @@ def name_labels(corpus: Corpus, source: Source, model: TextClassifier | None = N
             path=source.vocabulary,
             remedy="Give the vocabulary of these data.",
         )
+    if model is not None and source.vocabulary is None:
+        _warn_of_unnamed(named, model)
     return named
+
+
+def _warn_of_unnamed(corpus: Corpus, model: TextClassifier) -> None:
+    """Warn of addresses that the model does not know: it keeps the names of its own labels alone."""
+    unknown = [label for label in corpus.label_names if is_address(bare_address(label)) and label not in model.labels_]
+    if unknown:
+        some = counted(len(unknown), "label of the data is a URI", "labels of the data are URIs")
+        message = f"{some} that the model has no name for, first {unknown[0]}. To name them, use --vocabulary FILE."
+        warnings.warn(message, ManylabelWarning, stacklevel=3)
 
 
 def _warn_of_several_parents(corpus: Corpus) -> None:
@@ -284,11 +297,33 @@ def described_corpus(
     if source is None:
         whole, skipped = Corpus(ids=[], fields={"text": []}, labels=[], name=path.name), []
     else:
+        if source.vocabulary is None and path.is_file() and is_vocabulary(path):
+            source = replace(source, vocabulary=str(path))
         loaded = load_source(source)
         whole, skipped = loaded.corpus, loaded.skipped
         if whole.labels is None:
             whole = replace(whole, labels=[[] for _ in whole.ids])
-    language = None if source is None else source.label_language
     problems = Problems() if source is None else source.problems()
-    texts = read_label_descriptions(path, problems, labels=whole.label_names, language=language)
+    whole, texts = describe_labels(whole, source, path, problems)
     return whole, split_of(whole, split, "train"), [*skipped, *problems.skipped], texts
+
+
+def describe_labels(
+    corpus: Corpus, source: Source | None, path: Path, problems: Problems
+) -> tuple[Corpus, dict[str, str]]:
+    """The corpus and the descriptions of labels in a file, which name a label alike whether it is given by its address
+    or by a name; the vocabulary of the corpus then has the labels that are only described, too.
+    """
+    language = None if source is None else source.label_language
+    texts = read_label_descriptions(path, problems, labels=corpus.label_names, language=language)
+    given = None if source is None or source.vocabulary is None else Path(source.vocabulary)
+    files = dict.fromkeys(file for file in (given, path if is_vocabulary(path) else None) if file is not None)
+    vocabulary = corpus.vocabulary
+    for file in files:
+        found = read_label_vocabulary(file, problems)
+        chosen = choose_language(found, corpus) if language is None else found.checked_language(language)
+        vocabulary = replace(found, language=chosen) if vocabulary is None else vocabulary.joined(found)
+    if vocabulary is None:
+        return corpus, texts
+    corpus = with_named_concepts(corpus, vocabulary, described=texts)
+    return corpus, named_descriptions(texts, vocabulary)

@@ -13,6 +13,7 @@ from manylabel.data.corpus import Corpus
 from manylabel.evaluation.result import SplitCounts, fingerprint
 from manylabel.evaluation.training_documents import kept_hashes
 from manylabel.exceptions import ModelFileError, ParameterError
+from manylabel.features.languages import RECOGNISED, guess_language
 from manylabel.modelfile import ModelFile, open_model
 from manylabel.stored import Array, Fields, Sometimes, Stored, Word, total
 from manylabel.tasks.corpora import documents_of
@@ -28,6 +29,8 @@ class ModelFacts(TypedDict, total=False):
     """The fingerprint of the documents and their labels."""
     training_hashes: npt.NDArray[np.uint64]
     """A hash of each document, to tell whether a model has seen one."""
+    language: str
+    """The language of the texts, such as ``finnish``, whether the method stems or not; absent where not recognised."""
     written_by: str
     """The command that wrote the file."""
     program: str
@@ -43,6 +46,7 @@ STORED_FACTS: Mapping[str, Stored] = {
     "unlabelled": Sometimes(total()),
     "train_sha256": Sometimes(Word()),
     "training_hashes": Sometimes(Array(("u8",), (None,))),
+    "language": Sometimes(Word(RECOGNISED)),
     "written_by": Sometimes(Word()),
     "program": Sometimes(Word()),
     "program_documents": Sometimes(total()),
@@ -51,9 +55,11 @@ STORED_FACTS: Mapping[str, Stored] = {
 
 
 def training_facts(corpus: Corpus, name: str, command: str) -> ModelFacts:
-    """What a model file keeps of its training documents: the data, their number, hashes, and the command that ran."""
+    """What a model file keeps of its training documents: the data, their number, hashes, their language, and the
+    command that ran.
+    """
     counts = SplitCounts.of(corpus.label_sets)
-    return {
+    facts: ModelFacts = {
         "data": name,
         "documents": counts.documents,
         "unlabelled": counts.unlabelled,
@@ -61,6 +67,8 @@ def training_facts(corpus: Corpus, name: str, command: str) -> ModelFacts:
         "training_hashes": kept_hashes(documents_of(corpus)),
         "written_by": command,
     }
+    language = None if corpus.is_bag_of_words else guess_language(corpus.joined_texts)
+    return facts if language is None else {**facts, "language": language}
 
 
 def stored_facts(opened: ModelFile) -> ModelFacts:

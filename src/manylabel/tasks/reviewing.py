@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.formats import FORMATS
 from manylabel.data.label_changes import checked_label as checked_label
+from manylabel.data.label_vocabulary import corpus_addresses
 from manylabel.data.reading import write_corrected as write_labels
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.evaluation.bootstrap import RESAMPLES, paired_difference
@@ -64,6 +65,8 @@ class PlainCorpus:
     """The file that names the labels; empty where there is none beside the data themselves."""
     label_language: str = ""
     """The language in which it names them; empty where it gives none."""
+    addresses: dict[str, str] = field(default_factory=dict)
+    """The label of each address that the vocabulary or the data give."""
 
 
 def read_plain(source: Source) -> PlainCorpus:
@@ -91,6 +94,7 @@ def read_plain(source: Source) -> PlainCorpus:
         html_removed,
         words.source if words is not None and is_named else "",
         words.language if words is not None and is_named else "",
+        {address: label for label, address in corpus_addresses(corpus).items()},
     )
 
 

@@ -127,7 +127,8 @@ class ServedModel:
         self.thresholds: list[float] | None = None if thresholds is None else thresholds.tolist()
         vectorizer = classifier.features_.vectorizer_
         stemmer = None if vectorizer is None else vectorizer.stemmer_
-        self.language = next((code for code, name in CODES.items() if name == stemmer), None)
+        codes = {name: code for code, name in CODES.items()}
+        self.language = codes.get(stemmer or "") or codes.get(details["facts"].get("language", ""))
         """The code of the language of the texts, where it was recognised."""
         self._score = classifier.text_scorer()
         self._names: dict[str, list[str]] = {}

@@ -13,12 +13,11 @@ from manylabel.classifier import TextClassifier
 from manylabel.data.corpus import Corpus
 from manylabel.data.documents import rows_of
 from manylabel.data.duplicates import near_duplicates
-from manylabel.data.label_descriptions import read_label_descriptions
 from manylabel.estimator import Ints
 from manylabel.exceptions import DataError, UnsupportedError
 from manylabel.insight.suggest import best_candidates, choose_documents, document_values
 from manylabel.reports.audit_records import SuggestedDocument, SuggestionRecord
-from manylabel.tasks.corpora import Source, beginnings, documents_of, load_source
+from manylabel.tasks.corpora import Source, beginnings, describe_labels, documents_of, load_source
 
 METHOD = "svm"
 MOST_LABELS = 5
@@ -59,7 +58,7 @@ def prompts(
     corpus, _, pool, chosen = _to_label(source, unlabelled, count, seed)
     if pool.counts is not None:
         raise UnsupportedError("A language model reads texts, and these documents are counts of terms.")
-    known = {} if descriptions is None else read_label_descriptions(descriptions, labels=corpus.label_names)
+    known = {} if descriptions is None else describe_labels(corpus, source, descriptions, source.problems())[1]
     made = []
     texts = pool.subset([one.row for one in chosen]).joined_texts
     for one, text in zip(chosen, texts, strict=True):

@@ -123,15 +123,14 @@ def decide(database: sqlite3.Connection, by: str, decisions: Sequence[Mapping[st
     numbers: dict[str, int] = {}
     rows: list[tuple[int, int, str | None, int | None]] = []
     for one in decisions:
-        named: set[str] = set()
+        named: set[int] = set()
         for now, names in (("accepted", one["accept"]), ("rejected", one["reject"]), (None, one["clear"])):
             for name in names:
-                if name in named:
-                    raise ParameterError(f"The label {name!r} is named twice in one decision.")
-                named.add(name)
-                numbers.setdefault(name, -1)
-                if numbers[name] < 0:
+                if name not in numbers:
                     numbers[name] = label_number(database, name)
+                if numbers[name] in named:
+                    raise ParameterError(f"The label {name!r} is named twice in one decision.")
+                named.add(numbers[name])
                 rows.append((one["document"], numbers[name], now, None))
         if one["state"] is not None:
             now = NOT_REVIEWED if one["state"] == NOT_REVIEWED else REVIEWED

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from manylabel.server.store.documents import folded
-from manylabel.server.store.filters import label_number
+from manylabel.server.store.filters import own_name
 from manylabel.server.store.thresholds import Column, Ints, by_document, columns, metrics
 
 LabelOrder = Literal[
@@ -51,7 +51,7 @@ def confusions(database: sqlite3.Connection, typed: str, label: str | None, limi
     `typed` keeps the pairs in which a name holds what was typed, `label` those of one label.
     """
     if label is not None:
-        label_number(database, label)  # an error that offers the nearest name
+        label = own_name(database, label)
     found = [column for column in columns(database) if column.saved is not None]
     names = [column.label for column in found]
     most = database.execute("SELECT COALESCE(MAX(number), 0) FROM documents").fetchone()[0]

@@ -144,8 +144,11 @@ class CorpusFile:
 
 
 def about(database: sqlite3.Connection) -> dict[str, Any]:
-    """What is known of a corpus as a whole: name, data, format, options of reading, scores."""
-    return {row["key"]: json.loads(row["value"]) for row in database.execute("SELECT key, value FROM about")}
+    """What is known of a corpus as a whole: name, data, format, options of reading, scores; without the addresses of
+    its labels, of which there may be many.
+    """
+    rows = database.execute("SELECT key, value FROM about WHERE key <> 'addresses'")
+    return {row["key"]: json.loads(row["value"]) for row in rows}
 
 
 class CorpusFiles:

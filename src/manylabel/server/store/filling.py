@@ -82,6 +82,7 @@ def import_corpus(
                 "options": dict(options),
                 "vocabulary": names,
                 "label_language": None if names is None else plain.label_language,
+                "addresses": plain.addresses,
                 "format": plain.format,
                 "is_counts": is_counts(plain.format),
             }

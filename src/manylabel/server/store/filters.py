@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from manylabel.data.label_vocabulary import bare_address
 from manylabel.exceptions import UnknownNameError
 from manylabel.server.store.matches import matched
 
@@ -97,13 +98,24 @@ _PREDICTED = (
 _STATE = "d.number IN (SELECT document FROM assignments WHERE label = ? AND state = ?)"
 
 
+_BY_ADDRESS = """SELECT l.number FROM about AS a, json_each(a.value) AS j JOIN labels AS l ON l.imported_name = j.value
+    WHERE a.key = 'addresses' AND j.key = ? AND l.state = 'active'"""
+
+
 def label_number(database: sqlite3.Connection, name: str) -> int:
-    """The number of an active label; an error that offers the nearest name."""
+    """The number of an active label, by its name or its address (URI); an error that offers the nearest name."""
     row = database.execute("SELECT number FROM labels WHERE name = ? AND state = 'active'", (name,)).fetchone()
+    row = row or database.execute(_BY_ADDRESS, (bare_address(name),)).fetchone()
     if row is None:
         known = database.execute("SELECT name FROM labels WHERE state = 'active'")
         raise UnknownNameError("label", name, [one["name"] for one in known])
     return int(row["number"])
+
+
+def own_name(database: sqlite3.Connection, name: str) -> str:
+    """The name of the active label that a name or an address (URI) stands for."""
+    number = label_number(database, name)
+    return str(database.execute("SELECT name FROM labels WHERE number = ?", (number,)).fetchone()["name"])
 
 
 def condition_of(database: sqlite3.Connection, wanted: Filter) -> Condition:

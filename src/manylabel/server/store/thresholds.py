@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from scipy import sparse
 
 from manylabel.exceptions import ParameterError
 from manylabel.server.store.decisions import ConflictError, change_label, measure_margins, new_event, recount
-from manylabel.server.store.filters import label_number
+from manylabel.server.store.filters import label_number, own_name
 from manylabel.tasks.reviewing import threshold_below
 
 Ints = npt.NDArray[np.int64]
@@ -185,8 +185,11 @@ def study(database: sqlite3.Connection, label: str | None, trial: Trial, most: i
     many that leave are listed, those nearest to the threshold first.
     """
     number = None if label is None else label_number(database, label)
-    for name in (*trial.tried, *trial.locked):
-        label_number(database, name)  # an error that offers the nearest name
+    trial = replace(
+        trial,
+        tried={own_name(database, name): threshold for name, threshold in trial.tried.items()},
+        locked=frozenset(own_name(database, name) for name in trial.locked),
+    )
     rows: list[dict[str, Any]] = []
     entering: list[dict[str, Any]] = []
     leaving: list[dict[str, Any]] = []
