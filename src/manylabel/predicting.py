@@ -17,7 +17,13 @@ from manylabel.data.corpus import Text
 from manylabel.data.documents import DocumentStream, column_names, length_of, read_documents
 from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, check_same_length, read_labels
 from manylabel.data.labels import label_sets, stack
-from manylabel.decisions.corrected import LabelThresholds, checked_target, checked_thresholds, corrected
+from manylabel.decisions.corrected import (
+    LabelThresholds,
+    checked_target,
+    checked_thresholds,
+    corrected,
+    learned_figures,
+)
 from manylabel.decisions.shown import thresholds_for_target
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.exceptions import DecisionError, UnsupportedError
@@ -175,12 +181,8 @@ class TextPredictor(TextModel):
         """
         self.check_fitted()
         decided, target = self.decided_, checked_target(precision, recall)
-        if decided.figures_ is None:
-            raise DecisionError(
-                "The decision rule of this model learns no thresholds, so it has no figures of out-of-fold scores. "
-                "Train with decision={'rule': 'per-label'}."
-            )
-        found = thresholds_for_target(decided.figures_, *target, decided.score_kind, decided.calibration_)
+        figures = learned_figures(decided)
+        found = thresholds_for_target(figures, *target, decided.score_kind, decided.calibration_)
         return {name: shown for name, shown in zip(self.labels_, found.tolist(), strict=True) if not math.isnan(shown)}
 
     def correct_thresholds(self, values: float | Mapping[str, float], reason: str = "set") -> None:

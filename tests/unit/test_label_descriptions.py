@@ -12,7 +12,7 @@ from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.described import DescribedModel
 from manylabel.decisions.threshold import GlobalThreshold
 from manylabel.estimator import Csr
-from manylabel.exceptions import DataError, ParameterError, UnsupportedError
+from manylabel.exceptions import DataError, DecisionError, ParameterError, UnsupportedError
 from manylabel.models import LinearSVM
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.strategies import DescribedLabels
@@ -150,7 +150,29 @@ def test_thresholds_and_curves_of_labels_without_documents_are_fixed(few: TextCl
     assert isinstance(curves, Calibration)
     assert (curves.slopes_[2:].tolist(), curves.intercepts_[2:].tolist()) == ([1, 1], [0, 0])
     assert (curves.slopes_[:2] != 1).all()
-    assert decided.figures_ is None
+
+
+def test_a_precision_is_reached_by_labels_with_documents(few: TextClassifier, tmp_path: Path) -> None:
+    found = few.thresholds_for(precision=0.9)
+    assert found
+    assert set(found) <= {"buses", "roads"}
+    few.save(tmp_path / "model")
+    assert TextClassifier.load(tmp_path / "model").thresholds_for(precision=0.9) == found
+    names = ["lamps", "buses", "taxis", "roads"]
+    other = TextClassifier("svm", features={"stemmer": "english"}, decision={"rule": "seen-sets"})
+    other.fit(TEXTS, SETS, descriptions=NAMES, label_names=names)
+    assert other.decided_.figures_ is not None
+    assert other.decided_.figures_.positives_.tolist() == [0, 9, 0, 6]
+    assert set(other.thresholds_for(recall=0.9)) == {"buses", "roads"}
+
+
+def test_why_there_are_no_thresholds_for_a_precision() -> None:
+    alone = TextClassifier("svm", decision={"rule": "per-label"}).fit([], [], descriptions=NAMES)
+    with pytest.raises(DecisionError, match=r"label descriptions alone.* at least 5 documents that have labels"):
+        alone.thresholds_for(precision=0.9)
+    shown = TextClassifier("svm", decision={"rule": "per-label", "probabilities": None}).fit(TEXTS, SETS)
+    with pytest.raises(DecisionError, match=r"was trained without probabilities.*--probabilities logistic"):
+        shown.thresholds_for(precision=0.9)
 
 
 def test_documents_count_from_as_many_as_there_are_folds() -> None:
