@@ -7,6 +7,7 @@ import pytest
 
 from manylabel import TextClassifier
 from manylabel.data import read_label_descriptions
+from manylabel.data.label_descriptions import checked_descriptions
 from manylabel.decisions.calibration import Calibration
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.described import DescribedModel
@@ -189,6 +190,16 @@ def test_one_label_per_document_is_chosen_among_all_labels() -> None:
     texts, labels = TEXTS[:2] * 5, [["buses"], ["roads"]] * 5
     model = TextClassifier("svm", features={"stemmer": "english"}).fit(texts, labels, descriptions=NAMES)
     assert all(len(found) == 1 for found in model.predict([*texts, "the street light is out"]))
+
+
+def test_a_table_is_no_mapping_of_descriptions() -> None:
+    frame = pytest.importorskip("pandas").DataFrame({"label": ["roads"], "text": ["holes in the road"]})
+    for given in (frame, frame["text"], ["roads"], "labels.csv"):
+        with pytest.raises(ParameterError, match=f"^descriptions is a mapping .*, not {type(given).__name__}") as error:
+            checked_descriptions(given)
+        assert "dict(zip(labels, texts)) makes one of two columns" in str(error.value)
+    with pytest.raises(ParameterError, match="not an empty one"):
+        checked_descriptions({})
 
 
 def test_what_cannot_be_combined_with_descriptions_is_refused() -> None:
