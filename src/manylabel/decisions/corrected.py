@@ -123,12 +123,17 @@ def checked_thresholds(
         if not number or not math.isfinite(value) or (probabilities and not 0 <= value <= 1):
             wanted = "a number from 0 to 1, because scores are shown as probabilities" if probabilities else "a number"
             whose = f"The threshold of {label!r}" if isinstance(values, Mapping) else "The threshold"
-            raise ParameterError(f"{whose} must be {wanted}, not {value!r}.")
+            if isinstance(value, (str, int, float, np.generic, type(None))):
+                raise ParameterError(f"{whose} must be {wanted}, not {value!r}.")
+            raise ParameterError(
+                f"{whose} must be {wanted}, not {type(value).__name__}. Thresholds of several labels are a dict from "
+                f"label to number, for example {{{label!r}: 0.5}}; dict(zip(labels, numbers)) makes one."
+            )
     columns = np.array([places[label] for label in given], dtype=np.int64)
     return columns, np.array([float(value) for value in given.values()])
 
 
-def learned_figures(decided: DecidedModel) -> ThresholdFigures:
+def figures_of(decided: DecidedModel) -> ThresholdFigures:
     """The figures of out-of-fold scores that a model keeps; an error that names the cause where it has none."""
     if decided.figures_ is not None:
         return decided.figures_

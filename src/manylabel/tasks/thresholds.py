@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from manylabel.classifier import TextClassifier
 from manylabel.data.label_forms import read_labels
-from manylabel.decisions.corrected import learned_figures
+from manylabel.decisions.corrected import figures_of
 from manylabel.decisions.shown import thresholds_for_target
 from manylabel.decisions.threshold_figures import MOST_CELLS, ThresholdFigures
 from manylabel.estimator import Floats
@@ -176,7 +176,7 @@ def _quality(
 
 def _learned_figures(classifier: TextClassifier, path: Path) -> ThresholdFigures:
     try:
-        return learned_figures(classifier.decided_)
+        return figures_of(classifier.decided_)
     except DecisionError as error:
         what = f"{path}: {error} Or give labelled documents that the model was not trained on (--data FILE)."
         raise DecisionError(what) from None
