@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from manylabel import modelfile
 from manylabel.catalog import DEFAULT_METHOD
-from manylabel.data.documents import column_names
+from manylabel.data.documents import column_names, is_frame, text_columns
 from manylabel.data.hierarchy import Hierarchy, hierarchy_columns
 from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, read_labelled, read_labels
 from manylabel.data.label_vocabulary import LabelVocabulary
@@ -229,6 +229,7 @@ class TextClassifier(TextUpdater):
         """
         recipe = self._resolved()
         terms = column_names(documents) if terms is None else terms
+        fields = text_columns(documents)
         documents, given = read_labelled(documents, y, label_names, at_least=descriptions is None)
         described, names, Y = with_described_labels(descriptions, given)
         if (rules := recipe.read_rules()) is not None and given.form not in MATRIX_FORMS:
@@ -264,7 +265,7 @@ class TextClassifier(TextUpdater):
         self.nodes_, self.parents_ = nodes, parents
         self.vocabulary_ = None if vocabulary is None else vocabulary.as_dict()
         self.descriptions_ = described and {name: described[name] for name in names if name in described}
-        self.reading_ = None if reading is None else reading.as_dict()
+        self.fields_, self.reading_ = fields, None if reading is None else reading.as_dict()
         self.expected_ = trained.expected()
         self.n_documents_ = int(Y.shape[0])
         self.label_counts_ = np.asarray(Y.sum(axis=0)).ravel().astype(np.int64)
@@ -310,6 +311,8 @@ class TextClassifier(TextUpdater):
             # The documents of one batch do not tell whether all have one label.
             first = unfitted_copy(self).set_params(single_label=bool(self.single_label))
             return self.restore(first.fit(documents, y, label_names=names).learned_state())
+        if is_frame(documents):
+            self.check_frame(documents)
         documents, batch = read_labelled(documents, y)
         if batch.form not in MATRIX_FORMS and (new := sorted(set(batch.names) - set(self.labels_))):
             hint = "Name all labels in the first batch: partial_fit(documents, labels, label_names=[…])."

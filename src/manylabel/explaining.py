@@ -229,7 +229,7 @@ def one_document(document: Any) -> Text | Csr:
         raise DataError(
             f"One document is explained at a time, but {counted(length_of(given), 'document was', 'documents were')} "
             "given.",
-            remedy="Call explain for each of them.",
+            remedy="Call explain for each of them. One row of a DataFrame is one document as dict(row).",
         )
     return given if isinstance(given, Csr) else given[0]
 

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.data.corpus import Text
-from manylabel.data.documents import DocumentStream, column_names, length_of, read_documents
+from manylabel.data.documents import DocumentStream, is_frame, length_of, read_documents
 from manylabel.data.label_forms import MATRIX_FORMS, SINGLE_FORMS, check_same_length, read_labels
 from manylabel.data.labels import label_sets, stack
-from manylabel.decisions.corrected import LabelThresholds, checked_target, checked_thresholds, corrected
+from manylabel.decisions.corrected import LabelThresholds, checked_target, checked_thresholds, corrected, figures_of
 from manylabel.decisions.shown import thresholds_for_target
 from manylabel.estimator import Csr, Estimator, Floats
 from manylabel.exceptions import DecisionError, UnsupportedError
@@ -175,12 +175,8 @@ class TextPredictor(TextModel):
         """
         self.check_fitted()
         decided, target = self.decided_, checked_target(precision, recall)
-        if decided.figures_ is None:
-            raise DecisionError(
-                "The decision rule of this model learns no thresholds, so it has no figures of out-of-fold scores. "
-                "Train with decision={'rule': 'per-label'}."
-            )
-        found = thresholds_for_target(decided.figures_, *target, decided.score_kind, decided.calibration_)
+        figures = figures_of(decided)
+        found = thresholds_for_target(figures, *target, decided.score_kind, decided.calibration_)
         return {name: shown for name, shown in zip(self.labels_, found.tolist(), strict=True) if not math.isnan(shown)}
 
     def correct_thresholds(self, values: float | Mapping[str, float], reason: str = "set") -> None:
@@ -212,8 +208,8 @@ class TextPredictor(TextModel):
 
     def _read(self, documents: Documents) -> Documents:
         """The documents as `read_documents` returns them; those of a DataFrame have the columns of the training."""
-        if (names := column_names(documents)) is not None:
-            self.check_columns(names)
+        if is_frame(documents):
+            self.check_frame(documents)
         return read_documents(documents)
 
     def transform(self, documents: Documents) -> Any:
@@ -304,6 +300,8 @@ class TextPredictor(TextModel):
         from manylabel.explaining import Asked, DocumentReader, explain_document, label_columns, one_document
 
         self.check_fitted()
+        if is_frame(document):
+            self.check_frame(document)
         reader = DocumentReader(self.features_, one_document(document))
         wanted = None if labels is None else [self.own_label(label) for label in labels]
         asked = Asked(label_columns(wanted, self.labels_), runners_up, what_if)

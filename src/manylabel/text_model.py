@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 import numpy as np
 import numpy.typing as npt
 
+from manylabel.data.documents import column_names, frame_columns
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.label_forms import KINDS, LabelForm, class_values
 from manylabel.data.label_vocabulary import STORED_VOCABULARY, LabelVocabulary, addresses_of, bare_address
+from manylabel.data.layout import listed
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.estimator import Ints, Transformer
 from manylabel.exceptions import DataError
@@ -96,6 +98,8 @@ class TextModel(Transformer):
     """The addresses and names of the labels (`LabelVocabulary.as_dict`); None where no vocabulary named them."""
     descriptions_: dict[str, str] | None = None
     """The text that describes each label; None where none were given."""
+    fields_: list[str] | None = None
+    """The columns of the DataFrame of texts that was passed to `fit`; None for documents of any other form."""
     reading_: dict[str, Any] | None = None
     """How the documents were read from a file (`ReadingOptions.as_dict`); None where they were passed in Python."""
     updates_: Sequence[Mapping[str, Any]] = ()
@@ -111,6 +115,7 @@ class TextModel(Transformer):
         "parents_": Maybe(Forest("nodes")),
         "vocabulary_": Maybe(STORED_VOCABULARY),
         "descriptions_": Sometimes(Maybe(Mapped(Word(empty=True)))),
+        "fields_": Sometimes(Maybe(Names(None))),
         "reading_": Maybe(Plain()),
         "expected_": Maybe(EXPECTED),
         "n_documents_": total(),
@@ -208,6 +213,21 @@ class TextModel(Transformer):
         if not self.is_fitted or self.features_.column_names_ is None:
             raise AttributeError("feature_names_in_ is there after fit on a DataFrame of numbers.")
         return np.array(self.features_.column_names_, dtype=object)
+
+    def check_frame(self, documents: Any) -> None:
+        """Raise an error where a DataFrame of documents has other columns than in training."""
+        names = list(frame_columns(documents))
+        if self.fields_ is None:
+            if column_names(documents) is not None:
+                self.check_columns(names)
+        elif set(names) != set(self.fields_):
+            lacking = [name for name in self.fields_ if name not in names]
+            further = [name for name in names if name not in self.fields_]
+            what = f"It lacks {listed(lacking)}" if lacking else f"It also has {listed(further)}"
+            raise DataError(
+                f"The DataFrame has other columns than the one that the model was trained on. {what}.",
+                remedy=f"Give the same columns: documents[{self.fields_!r}].",
+            )
 
     def check_columns(self, names: Sequence[str]) -> None:
         """Raise an error where the columns of documents have other names than in training, or another order."""

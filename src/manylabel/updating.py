@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
-from manylabel.data.documents import read_documents
 from manylabel.data.label_changes import LabelChanges
 from manylabel.data.label_forms import KINDS, MATRIX_FORMS, check_same_length, read_labels
 from manylabel.data.labels import label_sets
@@ -117,7 +116,7 @@ class TextUpdater(TextPredictor):
         """Documents as the model reads them, with their label sets after the changes."""
         from manylabel.update_plan import LabelledX
 
-        read = read_documents(documents)
+        read = self._read(documents)
         given = read_labels(y, self.labels_ if self.label_form_ in MATRIX_FORMS else None)
         check_same_length(read, given.Y)
         return LabelledX(self.features_.transform(read), changes.applied(label_sets(given.Y, given.names)))

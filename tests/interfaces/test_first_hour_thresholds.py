@@ -258,7 +258,7 @@ def test_python_sets_the_thresholds_that_the_command_sets(path: Path, tmp_path: 
         assert model.predict(NEW.texts) == fresh(new).predict(NEW.texts)
 
 
-def test_python_refuses_targets_that_are_none(model: TextClassifier) -> None:
+def test_python_refuses_targets_that_are_none(model: TextClassifier, tmp_path: Path, printed: Printed) -> None:
     for wrong in ({}, {"precision": 0.9, "recall": 0.9}):
         with pytest.raises(ParameterError, match=r"^Give either a precision or a recall"):
             model.thresholds_for(**wrong)
@@ -266,8 +266,12 @@ def test_python_refuses_targets_that_are_none(model: TextClassifier) -> None:
         with pytest.raises(ParameterError, match=f"^precision must be a number above 0 and up to 1, not {value!r}"):
             model.thresholds_for(precision=value)  # type: ignore[arg-type]
     natural = TextClassifier("nb-binary").fit(LETTERS.texts[:50], LETTERS.label_sets[:50])
-    with pytest.raises(DecisionError, match=r"learns no thresholds.*Train with decision="):
+    with pytest.raises(DecisionError, match=r"learns no thresholds.*Train it with decision="):
         natural.thresholds_for(precision=0.9)
+    natural.save(tmp_path / "natural.manylabel")
+    text = " ".join(printed("thresholds", tmp_path / "natural.manylabel", "--precision", "0.9", code=2).split())
+    assert "learns no thresholds" in text
+    assert "(--set decision.rule=per-label). Or give labelled documents that the model was not trained on" in text
 
 
 def test_figures_that_stay_the_same_are_explained(path: Path, printed: Printed) -> None:

@@ -368,6 +368,12 @@ def test_new_thresholds_are_checked() -> None:
         with pytest.raises(ParameterError) as error:
             checked_thresholds(value, ["buses"], probabilities)  # type: ignore[arg-type]
         assert str(error.value) == message
+    for several in (np.array([0.123, 0.5]), [0.123, 0.5]):
+        with pytest.raises(
+            ParameterError, match=r"not (ndarray|list)\. Thresholds of several labels are a dict"
+        ) as error:
+            checked_thresholds(several, ["buses", "roads"], True)  # type: ignore[arg-type]
+        assert "0.123" not in str(error.value)
     with pytest.raises(ParameterError, match=r"^The threshold of 'buses' must be a number, not nan\.$"):
         checked_thresholds({"buses": math.nan}, ["buses"], False)
     with pytest.raises(UnknownNameError, match=r"^Unknown label: 'bus'\. Did you mean 'buses'"):

@@ -91,7 +91,7 @@ class TestDocuments:
         with pytest.raises(DataError, match=r"Field 'body' of document 1"):
             model.predict(pandas.DataFrame({"title": ["a", "b"], "body": ["c", None]}))
         with pytest.raises(DataError, match=r"columns of numbers \(id\).*documents\[\['title'\]\]"):
-            model.predict(pandas.DataFrame({"id": [1], "title": ["bus"]}))
+            TextClassifier("nb-binary").fit(pandas.DataFrame({"id": [1], "title": ["bus"]}), [["buses"]])
 
     def test_point_5_a_numeric_data_frame_is_a_matrix(self) -> None:
         pandas = pytest.importorskip("pandas")

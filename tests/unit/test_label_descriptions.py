@@ -7,14 +7,14 @@ import pytest
 
 from manylabel import TextClassifier
 from manylabel.data import read_label_descriptions
-from manylabel.data.label_descriptions import is_vocabulary
+from manylabel.data.label_descriptions import checked_descriptions, is_vocabulary
 from manylabel.data.label_vocabulary import addresses_of
 from manylabel.decisions.calibration import Calibration
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.described import DescribedModel
 from manylabel.decisions.threshold import GlobalThreshold
 from manylabel.estimator import Csr
-from manylabel.exceptions import DataError, ParameterError, UnsupportedError
+from manylabel.exceptions import DataError, DecisionError, ParameterError, UnsupportedError
 from manylabel.models import LinearSVM
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.strategies import DescribedLabels
@@ -206,7 +206,29 @@ def test_thresholds_and_curves_of_labels_without_documents_are_fixed(few: TextCl
     assert isinstance(curves, Calibration)
     assert (curves.slopes_[2:].tolist(), curves.intercepts_[2:].tolist()) == ([1, 1], [0, 0])
     assert (curves.slopes_[:2] != 1).all()
-    assert decided.figures_ is None
+
+
+def test_a_precision_is_reached_by_labels_with_documents(few: TextClassifier, tmp_path: Path) -> None:
+    found = few.thresholds_for(precision=0.9)
+    assert found
+    assert set(found) <= {"buses", "roads"}
+    few.save(tmp_path / "model")
+    assert TextClassifier.load(tmp_path / "model").thresholds_for(precision=0.9) == found
+    names = ["lamps", "buses", "taxis", "roads"]
+    other = TextClassifier("svm", features={"stemmer": "english"}, decision={"rule": "seen-sets"})
+    other.fit(TEXTS, SETS, descriptions=NAMES, label_names=names)
+    assert other.decided_.figures_ is not None
+    assert other.decided_.figures_.positives_.tolist() == [0, 9, 0, 6]
+    assert set(other.thresholds_for(recall=0.9)) == {"buses", "roads"}
+
+
+def test_why_there_are_no_thresholds_for_a_precision() -> None:
+    alone = TextClassifier("svm", decision={"rule": "per-label"}).fit([], [], descriptions=NAMES)
+    with pytest.raises(DecisionError, match=r"label descriptions alone.* at least 5 documents that have labels"):
+        alone.thresholds_for(precision=0.9)
+    shown = TextClassifier("svm", decision={"rule": "per-label", "probabilities": None}).fit(TEXTS, SETS)
+    with pytest.raises(DecisionError, match=r"was trained without probabilities.*--probabilities logistic"):
+        shown.thresholds_for(precision=0.9)
 
 
 def test_documents_count_from_as_many_as_there_are_folds() -> None:
@@ -223,6 +245,16 @@ def test_one_label_per_document_is_chosen_among_all_labels() -> None:
     texts, labels = TEXTS[:2] * 5, [["buses"], ["roads"]] * 5
     model = TextClassifier("svm", features={"stemmer": "english"}).fit(texts, labels, descriptions=NAMES)
     assert all(len(found) == 1 for found in model.predict([*texts, "the street light is out"]))
+
+
+def test_a_table_is_no_mapping_of_descriptions() -> None:
+    frame = pytest.importorskip("pandas").DataFrame({"label": ["roads"], "text": ["holes in the road"]})
+    for given in (frame, frame["text"], ["roads"], "labels.csv"):
+        with pytest.raises(ParameterError, match=f"^descriptions is a mapping .*, not {type(given).__name__}") as error:
+            checked_descriptions(given)
+        assert "dict(zip(labels, texts)) makes one of two columns" in str(error.value)
+    with pytest.raises(ParameterError, match="not an empty one"):
+        checked_descriptions({})
 
 
 def test_what_cannot_be_combined_with_descriptions_is_refused() -> None:

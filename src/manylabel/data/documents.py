@@ -167,6 +167,11 @@ def column_names(documents: Any) -> list[str] | None:
     return list(columns) if all(values.dtype.kind in "fiub" for values in columns.values()) else None
 
 
+def text_columns(documents: Any) -> list[str] | None:
+    """The names of the columns of a DataFrame of texts; None for documents of any other form."""
+    return list(frame_columns(documents)) if is_frame(documents) and column_names(documents) is None else None
+
+
 def stored_names(terms: Sequence[str] | None, width: int) -> list[str] | None:
     """The names of the columns that a model keeps; None where they are numbers only, or where two are equal."""
     if terms is not None and len(terms) != width:

@@ -97,9 +97,11 @@ def checked_descriptions(given: Any) -> dict[str, str]:
     {'roads': 'roads potholes road surface', 'street_lights': 'street lights'}
     """
     if not isinstance(given, Mapping) or not given:
+        found = "an empty one" if isinstance(given, Mapping) else type(given).__name__
         raise ParameterError(
             "descriptions is a mapping from labels to texts, for example {'roads': 'holes in the road'}, not "
-            f"{type(given).__name__ if given else 'an empty one'}. manylabel.data.read_label_descriptions reads a file."
+            f"{found}. dict(zip(labels, texts)) makes one of two columns; manylabel.data.read_label_descriptions reads "
+            "a file."
         )
     for label, texts in given.items():
         if not isinstance(texts, (str, list, tuple)) or not all(isinstance(text, str) for text in texts):

@@ -6,6 +6,7 @@ refused with a sentence that names both.
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ from scipy import sparse
 
 from manylabel.data.corpus import Corpus, Text
 from manylabel.data.documents import COUNTED, frame_columns, is_frame, is_missing, length_of, read_documents
-from manylabel.data.labels import LabelSets, label_matrix
+from manylabel.data.labels import LabelSets, label_matrix, label_sets
+from manylabel.data.layout import JOINING
 from manylabel.estimator import Csr, check_sparse
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.kernels.canonical import canonical
@@ -33,6 +35,13 @@ MATRIX_FORMS = ("matrix", "array")
 """The forms with one column per label."""
 KINDS: dict[str, type] = {"str": str, "bool": bool, "int": int, "float": float}
 """The types a label may have; labels of one classifier all have the same type."""
+
+MOST_COMPARED = 1000
+"""How many documents are compared with their labels to find a column that holds them."""
+NEARLY_ALL = 0.95
+"""The share of documents whose labels a column holds from which on it is a column of labels."""
+AROUND = " \t\r\n\"'[](){}"
+"""What may stand around labels in a cell, as in ['roads', 'buses']."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +322,8 @@ def read_labelled(
     _check_labels_apart(documents, labels)
     read, found = read_documents(documents), read_labels(labels, known, at_least=at_least)
     check_same_length(read, found.Y, at_least)
+    if is_frame(documents) and not isinstance(read, Csr):
+        _check_no_joined_labels(frame_columns(documents), found)
     return read, found
 
 
@@ -326,6 +337,23 @@ def _check_labels_apart(documents: Any, labels: Any) -> None:
             f"The column {both[0]!r} holds labels, and is a column of the documents too.",
             remedy=f"Leave it out of the documents: documents.drop(columns={both!r:.60}).",
         )
+
+
+def _check_no_joined_labels(columns: Mapping[str, npt.NDArray[Any]], labels: Labels) -> None:
+    """Raise an error where the cells of one of several columns, split into labels, are the labels of the documents."""
+    rows = np.flatnonzero(np.diff(labels.Y.indptr))[:MOST_COMPARED]
+    if len(columns) < 2 or not len(rows):
+        return
+    sets = [{name.strip(AROUND) for name in names} for names in label_sets(Csr(labels.Y[rows]), labels.names)]
+    for name, values in columns.items():
+        cells = [str(cell) for cell in values[rows].tolist()]
+        for sign in (*JOINING, "\n", " "):
+            found = ({part.strip(AROUND) for part in cell.split(sign)} - {""} for cell in cells)
+            if sum(map(operator.eq, found, sets)) >= NEARLY_ALL * len(sets):
+                raise DataError(
+                    f"The column {name!r} of the documents holds their labels, so a model would learn to read it.",
+                    remedy=f"Leave it out of the documents: documents.drop(columns=[{name!r}]).",
+                )
 
 
 def with_further_labels(wanted: Iterable[str], names: list[str], Y: Csr) -> tuple[list[str], Csr]:

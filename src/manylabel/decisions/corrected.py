@@ -9,14 +9,17 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from manylabel.decisions.base import FALLBACK, LabelThresholdRule
+from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.model_with_rule import ModelWithRule
 from manylabel.decisions.shown import score_thresholds
 from manylabel.decisions.temperature import Temperature
+from manylabel.decisions.threshold_figures import ThresholdFigures
 from manylabel.estimator import Floats, Ints
 from manylabel.exceptions import DecisionError, ParameterError, UnknownNameError
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import Constraint
 from manylabel.stored import Each, Fields, Maybe, Scalar, Sometimes, Stored, Word, reals, total
+from manylabel.strategies.described import DescribedLabels
 
 LISTED = 20
 """How many corrected labels a record names; of more it keeps the number."""
@@ -120,9 +123,30 @@ def checked_thresholds(
         if not number or not math.isfinite(value) or (probabilities and not 0 <= value <= 1):
             wanted = "a number from 0 to 1, because scores are shown as probabilities" if probabilities else "a number"
             whose = f"The threshold of {label!r}" if isinstance(values, Mapping) else "The threshold"
-            raise ParameterError(f"{whose} must be {wanted}, not {value!r}.")
+            if isinstance(value, (str, int, float, np.generic, type(None))):
+                raise ParameterError(f"{whose} must be {wanted}, not {value!r}.")
+            raise ParameterError(
+                f"{whose} must be {wanted}, not {type(value).__name__}. Thresholds of several labels are a dict from "
+                f"label to number, for example {{{label!r}: 0.5}}; dict(zip(labels, numbers)) makes one."
+            )
     columns = np.array([places[label] for label in given], dtype=np.int64)
     return columns, np.array([float(value) for value in given.values()])
+
+
+def figures_of(decided: DecidedModel) -> ThresholdFigures:
+    """The figures of out-of-fold scores that a model keeps; an error that names the cause where it has none."""
+    if decided.figures_ is not None:
+        return decided.figures_
+    if isinstance(decided.model_, DescribedLabels) and decided.model_.model_ is None:
+        cause = "learned from label descriptions alone"
+        remedy = f"Train it with at least {decided.folds} documents that have labels."
+    elif decided.learns_out_of_fold and decided.probabilities is None:
+        cause = "was trained without probabilities"
+        remedy = "Train it with decision={'probabilities': 'logistic'} (--probabilities logistic)."
+    else:
+        cause = "has a decision rule that learns no thresholds"
+        remedy = "Train it with decision={'rule': 'per-label'} (--set decision.rule=per-label)."
+    raise DecisionError(f"This model {cause}, so it has no figures of out-of-fold scores. {remedy}")
 
 
 def checked_target(precision: float | None, recall: float | None) -> tuple[Literal["precision", "recall"], float]:

@@ -14,6 +14,7 @@ from manylabel.decisions.corrected import CorrectedThresholds
 from manylabel.decisions.decided import DecidedModel, Report
 from manylabel.decisions.natural import Natural
 from manylabel.decisions.scored import Scored
+from manylabel.decisions.threshold_figures import ThresholdFigures
 from manylabel.decisions.top_k import TopK
 from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
 from manylabel.exceptions import UnsupportedError
@@ -128,8 +129,13 @@ class DescribedModel(DecidedModel):
         if not rule.decides_apart:  # no label set that was seen has a label without documents
             rule = CalibratedThreshold().fit(combined, Y_true, KIND)
             thresholds = rule.score_thresholds(len(documented), KIND)
+            self.figures_ = self.figures_ and ThresholdFigures().fit(combined, Y_true, KIND, thresholds)
         self.rule_ = rule if thresholds is None else _with_mentions(rule, thresholds, self.model_)
-        self.figures_ = None
+        if self.figures_ is not None:  # labels without documents reach no precision and no recall
+            others = np.setdiff1d(np.arange(n_labels), documented)
+            nothing = ThresholdFigures().fit(np.zeros((0, len(others))), Csr((0, len(others))), KIND)
+            order = np.argsort(np.concatenate([documented, others]))
+            self.figures_ = self.figures_.beside(nothing).of_labels(order)
         if isinstance(self.calibration_, Calibration):
             slopes, intercepts = np.ones(n_labels), np.zeros(n_labels)
             if self.calibration_.curve == "logistic":

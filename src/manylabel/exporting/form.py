@@ -16,17 +16,23 @@ from manylabel.decisions.table import RULES
 from manylabel.exceptions import UnsupportedError
 from manylabel.features.pipeline import FeaturePipeline
 from manylabel.features.scripts import PATTERNS
+from manylabel.features.vector_view import VectorView
 from manylabel.features.vectorize import Vectorizer
+from manylabel.features.views import FurtherViews
 from manylabel.features.weighting import Weighting
 from manylabel.models.exported import Bins, ExportedScores, Form, LinearBlock, natural_form
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.recipe import Recipe
+from manylabel.strategies.described import DescribedLabels
 from manylabel.text_model import TextModel
+from manylabel.wording import counted
 
 NAME, VERSION = "manylabel-export", 1
 """The entries `format` and `version` of the form."""
 BEST_LABEL: Form = {"rule": "best-label", "at_least_one": False, "labels_empty": True}
 """The decision where `fit` was given one label per document as a value instead of a list."""
+IN_FORM = ("vectorizer_", "weighting_")
+"""The parts of the feature pipeline that the form holds. A model whose pipeline holds any other part is refused."""
 NOT_EXPORTED = ("guarantee", "best")
 """The rule that has no form, and the one that is replaced by the rule it chose."""
 
@@ -36,9 +42,11 @@ def model_form(model: TextModel, method: str) -> Form:
     vectorizer = _vectorizer(model.features_)
     decided, kind = model.decided_, model.decided_.score_kind
     if not decided.is_exportable:
+        raise UnsupportedError(_scores_without_form(method, decided))
+    if decided.n_features_in_ != len(vectorizer.terms_):
         raise UnsupportedError(
-            f"{method} cannot be exported: its scores are not linear in the counts of terms. Train one of the methods "
-            f"that can: {', '.join(exportable_methods())}."
+            f"This model reads {counted(decided.n_features_in_, 'column')}, but has "
+            f"{counted(len(vectorizer.terms_), 'term')}. Only models of terms alone can be exported."
         )
     scores = decided.exported_scores()
     one_each = model.label_form_ in SINGLE_FORMS
@@ -73,18 +81,49 @@ def _vectorizer(features: FeaturePipeline) -> Vectorizer:
         reads = "a matrix" if features.transformer_ is None else "the output of a transformer of scikit-learn"
         raise UnsupportedError(f"This model reads {reads} instead of texts. Only models of texts can be exported.")
     wrong = {
-        "keyword rules (features.rules)": features.keywords_ is not None,
         "fields of documents (features.fields)": vectorizer.fields is not None,
         "hashed terms (features.n_hashes)": vectorizer.n_hashes is not None,
     }
     if found := [name for name, is_set in wrong.items() if is_set]:
         raise UnsupportedError(f"A model with {found[0]} cannot be exported. Train it without.")
-    if features.views_ is not None:
-        raise UnsupportedError(
-            f"A model that reads {' and '.join(features.views_.names_)} beside words cannot be exported. Train it "
-            "with words alone: --set 'model.views=[]', in Python model={\"views\": []}."
-        )
+    for name, part in features.learned_state().items():
+        if part is not None and name not in IN_FORM:
+            raise UnsupportedError(_part_without_form(name, part))
     return vectorizer
+
+
+def _part_without_form(name: str, part: Any) -> str:
+    """Why a model whose feature pipeline holds this part cannot be exported, and what to do."""
+    if isinstance(part, VectorView):
+        return (
+            f"A model with an encoder or ready vectors ({part.name_}) cannot be exported, because an export reads "
+            "words alone. Train it without --encoder and --vectors, in Python without encoder."
+        )
+    if isinstance(part, FurtherViews):
+        return (
+            f"A model that reads {' and '.join(part.names_)} beside words cannot be exported. Train it with words "
+            "alone: --set 'model.views=[]', in Python model={\"views\": []}."
+        )
+    what = "keyword rules (features.rules)" if name == "keywords_" else f"{name} in its feature pipeline"
+    return f"A model with {what} cannot be exported. Train it without."
+
+
+def _scores_without_form(method: str, decided: DecidedModel) -> str:
+    """Why the scores of a model cannot be exported, and what to do."""
+    if isinstance(decided.model_, DescribedLabels):
+        return (
+            "A model that compares documents with label descriptions cannot be exported. Train it without "
+            "--label-descriptions, in Python without descriptions."
+        )
+    if decided.model.is_exportable or method in exportable_methods():
+        return (
+            f"{method} can be exported, but not this model of it: its settings, or an update that added labels, lead "
+            "to scores that have no exported form. Train it again on all documents, with the default settings."
+        )
+    return (
+        f"{method} cannot be exported: its scores are not linear in the counts of terms. Train one of the methods "
+        f"that can: {', '.join(exportable_methods())}."
+    )
 
 
 def text_form(vectorizer: Vectorizer) -> Form:

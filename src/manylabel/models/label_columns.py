@@ -200,7 +200,8 @@ class LabelColumns(MultiLabelModel):
     @property
     def is_exportable(self) -> bool:
         """Whether there is one model, whose scores can be exported."""
-        return self.model.is_exportable and (not self.is_fitted or len(self.models_) == 1)
+        models = self.models_ if self.is_fitted else [self.model]
+        return len(models) == 1 and models[0].is_exportable
 
     def exported_scores(self) -> ExportedScores:
         """The model's scores of the labels."""

@@ -293,8 +293,9 @@ class Ensemble(MultiLabelModel):
 
         Not where a member has posteriors: their log-odds near certainty depend on the last bit of the posterior.
         """
+        members = self.members_ if self.is_fitted else self.members  # an update may add what cannot be exported
         return self._adds_members and all(
-            member.is_exportable and member.score_kind is not ScoreKind.POSTERIOR for member in self.members
+            member.is_exportable and member.score_kind is not ScoreKind.POSTERIOR for member in members
         )
 
     def exported_scores(self) -> ExportedScores:

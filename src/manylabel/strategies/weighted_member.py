@@ -217,7 +217,7 @@ class WeightedMember(MultiLabelModel):
     @property
     def is_exportable(self) -> bool:
         """Whether the model's scores can be exported; not beside vectors, which other engines do not compute."""
-        return self.model.is_exportable and not self.vectors
+        return (self.model_ if self.is_fitted else self.model).is_exportable and not self.vectors
 
     def exported_scores(self) -> ExportedScores:
         """The model's scores, with the weighting in front of them."""

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from manylabel.classifier import TextClassifier
 from manylabel.data.label_forms import read_labels
+from manylabel.decisions.corrected import figures_of
 from manylabel.decisions.shown import thresholds_for_target
 from manylabel.decisions.threshold_figures import MOST_CELLS, ThresholdFigures
 from manylabel.estimator import Floats
@@ -70,10 +71,7 @@ def thresholds(
     if target is not None:
         target.check()
         if quality is None:
-            raise DecisionError(
-                f"{path} holds no figures of out-of-fold scores: its rule learns no thresholds. Give labelled "
-                "documents that the model was not trained on (--data FILE)."
-            )
+            quality = _learned_figures(classifier, path)
         values, unreached = _for_target(classifier, quality, target, [classifier.own_label(label) for label in only])
         values = values or None
     if values is not None:
@@ -174,6 +172,14 @@ def _quality(
     Y = read_labels(corpus.label_sets, classifier.labels_, others="omit").Y
     figures = ThresholdFigures().fit(scores, Y, decided.score_kind, _own_thresholds(classifier))
     return figures, corpus.name or source.data
+
+
+def _learned_figures(classifier: TextClassifier, path: Path) -> ThresholdFigures:
+    try:
+        return figures_of(classifier.decided_)
+    except DecisionError as error:
+        what = f"{path}: {error} Or give labelled documents that the model was not trained on (--data FILE)."
+        raise DecisionError(what) from None
 
 
 def _own_thresholds(classifier: TextClassifier) -> Floats | None:

@@ -1,0 +1,68 @@
+"""DataFrames of texts: their columns are those of the training, and none of them holds the labels."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from manylabel import TextClassifier
+from manylabel.exceptions import DataError
+
+pandas = pytest.importorskip("pandas")
+
+TITLES = ["late bus", "a hole", "bus and road", "late again", "works"] * 4
+BODIES = ["the bus", "in the road", "bus, road", "the late bus", "the road"] * 4
+LABELS = [["buses"], ["roads"], ["buses", "roads"], ["buses"], []] * 4
+TABLE = pandas.DataFrame({"title": TITLES, "body": BODIES})
+
+
+@pytest.fixture(scope="module")
+def model() -> TextClassifier:
+    return TextClassifier("nb-binary").fit(TABLE, LABELS)
+
+
+def test_columns_are_those_of_the_training(model: TextClassifier, tmp_path: Path) -> None:
+    model.save(tmp_path / "model")
+    again = TextClassifier.load(tmp_path / "model")
+    others = pandas.DataFrame({"id": ["a1"], "date": ["May"]})
+    for one in (model, again):
+        for act in (one.predict, one.predict_scores, one.transform, one.explain):
+            with pytest.raises(DataError, match=r"It lacks 'title', 'body'\. .* documents\[\['title', 'body'\]\]"):
+                act(others)
+        with pytest.raises(DataError, match="It lacks 'body'"):
+            one.predict(TABLE[["title"]])
+        with pytest.raises(DataError, match="It also has 'id'"):
+            one.predict(TABLE.assign(id="a1"))
+        with pytest.raises(DataError, match="It also has 'number'"):
+            one.predict(TABLE.assign(number=1))
+        with pytest.raises(DataError, match="It lacks 'title', 'body'"):
+            one.update(others, [["buses"]])
+    assert model.predict(TABLE[["body", "title"]]) == model.predict(TABLE)
+
+
+def test_documents_of_other_forms_have_no_columns_to_compare(model: TextClassifier) -> None:
+    assert model.predict([{"title": "late bus"}, "late bus"]) == [["buses"], ["buses"]]
+    of_texts = TextClassifier("nb-binary").fit(TITLES, LABELS)
+    assert of_texts.fields_ is None
+    assert len(of_texts.predict(TABLE)) == len(TITLES)
+
+
+def test_a_row_of_a_frame_is_explained_as_a_mapping(model: TextClassifier) -> None:
+    with pytest.raises(DataError, match=r"2 documents were given.*One row of a DataFrame .* dict\(row\)"):
+        model.explain(TABLE.iloc[0])
+    assert model.explain(dict(TABLE.iloc[0])).fields == (("title", "late bus"), ("body", "the bus"))
+
+
+@pytest.mark.parametrize("joined", ["; ".join, "|".join, ",".join, " ".join, "\n".join, str])
+def test_a_column_of_joined_labels_is_refused(joined: Any) -> None:
+    table = TABLE.assign(labels=[joined(labels) for labels in LABELS])
+    with pytest.raises(DataError, match=r"'labels' of the documents holds their labels.*drop\(columns=\['labels'\]\)"):
+        TextClassifier("nb-binary").fit(table, LABELS)
+
+
+def test_a_column_that_only_resembles_the_labels_is_read() -> None:
+    tags = [";".join(labels) for labels in LABELS]
+    tags[:2] = ["roads", "buses"]
+    TextClassifier("nb-binary").fit(TABLE.assign(tags=tags), LABELS)
+    names = [["buses"], ["roads"]] * 10
+    TextClassifier("nb-binary").fit(pandas.DataFrame({"text": [one for (one,) in names]}), names)
