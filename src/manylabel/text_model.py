@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from manylabel.data.corpus import check_same_columns
 from manylabel.data.documents import column_names, frame_columns
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.label_forms import KINDS, LabelForm, class_values
@@ -232,15 +232,8 @@ class TextModel(Transformer):
     def check_columns(self, names: Sequence[str]) -> None:
         """Raise an error where the columns of documents have other names than in training, or another order."""
         known = self.features_.column_names_
-        if known is None or list(names) == known:
-            return
-        pairs = enumerate(zip_longest(names, known, fillvalue="nothing"), start=1)
-        number, given, trained = next((number, *pair) for number, pair in pairs if pair[0] != pair[1])
-        raise DataError(
-            f"The columns are not those that the model was trained on: column {number} is {given!r}, in training it "
-            f"was {trained!r}.",
-            remedy="Give the same columns in the same order; feature_names_in_ lists them.",
-        )
+        if known is not None:
+            check_same_columns(names, known)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """The names of the columns of `transform`: terms (x0, x1 … where columns have no names), then keyword rules."""

@@ -132,6 +132,22 @@ def test_evaluate_trains_on_the_data_and_measures_on_a_test_file(
     assert "mail: measured on later.csv" in printed(capsys, *command)
 
 
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+@pytest.mark.parametrize("names", [("hole", "late"), ("late", "road")])
+def test_a_test_file_with_other_columns_than_the_training_file_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], command: str, names: tuple[str, str]
+) -> None:
+    """Columns that were exchanged or renamed would be measured as if they were those of the training."""
+    head = "@relation 'letters: -C 2'\n@attribute buses {0,1}\n@attribute roads {0,1}\n"
+    for file, own in {"a.arff": ("late", "hole"), "b.arff": names}.items():
+        attributes = "".join(f"@attribute {name} numeric\n" for name in own)
+        Path(file).write_text(f"{head}{attributes}@data\n1,0,2,0\n0,1,0,2\n1,0,1,0\n0,1,0,1\n")
+    assert run([command, "a.arff", "--test", "b.arff", "--method", "nb-binary"]) == 2
+    number, trained = (1, "late") if names[0] != "late" else (2, "hole")
+    said = f"b.arff: The columns are not those that the model was trained on: column {number} is {names[number - 1]!r}"
+    assert f"{said}, in training it was {trained!r}." in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

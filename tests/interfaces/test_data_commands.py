@@ -102,6 +102,10 @@ def test_one_experiment_of_a_paper_is_reproduced(
     every = json.loads(capsys.readouterr().out)
     assert {one["paper"] for one in every} == set(PAPERS)
     assert all(one["jobs"] > 0 and one["seconds"] > 0 for one in every)
+    assert run(["reproduce", "--list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == every
+    assert run(["reproduce"]) == 2
+    assert "No paper was given. Papers: vilar2004" in capsys.readouterr().err
     assert run(["reproduce", "all", "--only", "X-12c", "--json"]) == 0  # five made-up documents: no data needed
     [paper] = json.loads(capsys.readouterr().out)
     assert (paper["paper"], [one["key"] for one in paper["experiments"]]) == ("lecture", ["X-12c"])

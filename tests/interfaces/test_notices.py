@@ -38,6 +38,17 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
         ("mllm", "--label-descriptions"),
         ("svc", "svm here, with --single-label"),
         ("nn_ensemble", "ensemble-stacked"),
+        ("BR", "svm, logistic, nb-binary"),
+        ("CC", "mnb-vw-cc"),
+        ("ClassifierChain", "mnb-vw-cc"),
+        ("ECC", "mnb-vw-ecc"),
+        ("LP", "nb-powerset"),
+        ("PS", "--set model.min_count=3"),
+        ("RAkEL", "not included"),
+        ("rakel-d", "not included"),
+        ("MLkNN", "ml-knn"),
+        ("BRkNNaClassifier", "knn-majority"),
+        ("HOMER", "label-tree"),
     ],
 )
 def test_methods_of_other_tools_are_answered_with_ours(name: str, ours: str) -> None:

@@ -60,6 +60,17 @@ def test_every_link_leads_to_a_page_and_to_a_heading_on_it(site: dict[str, str])
     assert not dead, "\n".join(dead)
 
 
+def test_every_link_of_a_page_leads_to_a_file_of_the_repository() -> None:
+    """Pages are read in the folder and on the web too, where the generated ones do not exist."""
+    dead = []
+    for page in (ROOT / "docs").rglob("*.md"):
+        for target in LINK.findall(CODE.sub("code", page.read_text(encoding="utf-8"))):
+            path = target.partition("#")[0]
+            if path and not re.match(r"[a-z]+:", target) and not (page.parent / path).exists():
+                dead.append(f"{page.relative_to(ROOT)}: {target}")
+    assert not dead, "\n".join(dead)
+
+
 def test_every_page_has_one_place_in_the_navigation(site: dict[str, str]) -> None:
     listed = re.findall(r'"([\w./-]+\.md)"', json.dumps(navigation(site)))
     assert sorted(set(listed)) == sorted(listed)

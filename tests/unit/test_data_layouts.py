@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from manylabel.data import Corpus, read
+from manylabel.data.arff import meka_label_columns
 from manylabel.data.corpus import combine_splits
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
@@ -155,6 +156,23 @@ class TestArff:
         assert corpus.terms == ["it's", "don't", "w"]
         assert corpus.labels == [["L one"], [], ["l2"]]
         assert corpus.counts.toarray().tolist() == [[3, 0, 0], [0, 0, 0], [0, 2.5, 1]]
+
+    @pytest.mark.parametrize(
+        ("relation", "columns"),
+        [
+            ("m: -C 2", [0, 1]),
+            ("m:-C -2", [3, 4]),
+            ("m: -split-percentage 66 -C 2 -I 0", [0, 1]),
+            ("m: -C 2-weka.filters.unsupervised.instance.RemovePercentage-P66", [0, 1]),
+            ("m: -C 2 -I 0-weka.filters.unsupervised.attribute.Remove-R1-2", None),
+            ("m-weka.filters.unsupervised.attribute.Discretize-B2-C 2", None),
+            ("m -C 2", None),
+            ("m: -C 5", None),
+        ],
+    )
+    def test_meka_counts_labels_in_the_options_of_the_relation(self, relation, columns):
+        """The options follow the name and a colon; a filter of attributes may have moved the labels."""
+        assert meka_label_columns(relation, 5) == columns
 
     def test_meka_last_labels(self, tmp_path):
         corpus = self.read(

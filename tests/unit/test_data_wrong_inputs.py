@@ -60,6 +60,10 @@ CASES = {
     "nodata": ("a.arff", "@relation r\n@attribute a numeric\n", None, "no @data line", "again"),
     "whichlabels": ("a.arff", "@relation r\n@attribute a numeric\n@data\n1\n", None,
         "does not name its label attributes", "-o label_count=5"),
+    "weka filter": ("a.arff",
+        "@relation 'r: -C 1-weka.filters.unsupervised.attribute.Remove-R1'\n@attribute a {0,1}\n@attribute b {0,1}\n"
+        "@data\n1,0\n", None,
+        "@relation has -C 1, but also a filter of Weka that may have moved the label attributes", "-o label_count=5"),
     "manylabels": ("a.arff", "@relation 'r: -C 9'\n@attribute a numeric\n@data\n1\n", None,
         "@relation has -C 9, but the file has 1 attribute", "-o label_count=5"),
     "pair": ("a.svm", "1 1:1\n2 1:x\n", 2, "'1:x' is not a pair", "Correct"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -33,6 +34,8 @@ FACTS = cast(
         in_memory=100,
         labels=3,
         folds="5 folds",
+        n_folds=5,
+        repeats=1,
         first_fold={"svm": 0.8, "nb": 0.7},
         fold_values={"svm": [0.8, 0.9, 0.8], "nb": [0.7, 0.6, 0.7], "<knn>": [0.1, 0.2, 0.1]},
     ),
@@ -77,6 +80,20 @@ def test_point_19_tables_for_papers() -> None:
     assert float(rows[0]["value"]) == 0.8
     latex = compare_latex([FACTS])
     assert r"svm\_1 & stems & a \& b & \textbf{80.00} & [70.00, 90.00]" in latex
+    assert latex.count("{") == latex.count("}")
+    assert "repeated" not in latex
+
+
+def test_tables_for_papers_have_the_test_over_repeated_folds() -> None:
+    """The screen and CSV have a column p repeated; LaTeX names its test in the caption too."""
+    row = replace(ROW, p=0.04, p_repeated=0.0002)
+    latex = compare_latex(
+        [cast(Any, SimpleNamespace(**{**vars(FACTS), "leaderboard": [row], "repeats": 5, "n_folds": 10}))]
+    )
+    assert r"& difference & $p$ & $p$ repeated \\" in latex
+    assert r"& 0.040 & $<$0.001 \\" in latex
+    assert "p repeated: 5×2 F test (Alpaydın 1999) over the folds of all repetitions" in latex
+    assert r"\begin{tabular}{lllrcrrr}" in latex
     assert latex.count("{") == latex.count("}")
 
 

@@ -40,6 +40,15 @@ OWN_RULE = "own"
 """The rule of a method that decides by itself: the most probable label set, say, which no score per label tells."""
 
 
+_RELEVANCE = "Binary relevance, one classifier per label, is what svm, logistic, nb-binary, trees and others are here."
+_CHAIN = "Classifier chains are the method mnb-vw-cc here; --set model.base=svm makes them of SVMs."
+_CHAINS = "Ensembles of classifier chains are the method mnb-vw-ecc here; --set model.base=svm makes them of SVMs."
+_POWERSET = "Label powerset is the method nb-powerset here; --set model.base=svm makes it of SVMs."
+_PRUNED = "Pruned sets are label powerset without rare sets: nb-powerset here, with --set model.min_count=3."
+_RAKEL = "RAkEL is not included; nb-powerset learns whole label sets, and mnb-vw-ecc is an ensemble of chains."
+_NEIGHBOURS = "Binary relevance of nearest neighbours is the method knn-majority here; ml-knn is ML-kNN."
+_RANKING = "Calibrated label ranking is the method one-vs-one here."
+
 COUNTERPARTS: Mapping[str, str] = {
     "omikuji": "The method of Annif's omikuji backend is label-tree here.",
     "tfidf": "The method of Annif's tfidf backend is rocchio here.",
@@ -50,6 +59,18 @@ COUNTERPARTS: Mapping[str, str] = {
     "parabel": "Label trees as in Parabel and Bonsai are the method label-tree here.",
     "bonsai": "Label trees as in Parabel and Bonsai are the method label-tree here.",
     "linearsvc": "scikit-learn's LinearSVC, one per label, is the method svm here.",
+    **dict.fromkeys(["br", "binaryrelevance"], _RELEVANCE),
+    **dict.fromkeys(["cc", "classifierchain", "classifierchains"], _CHAIN),
+    **dict.fromkeys(["ecc", "ensembleofclassifierchains"], _CHAINS),
+    **dict.fromkeys(["lp", "lc", "labelpowerset", "labelcombination"], _POWERSET),
+    **dict.fromkeys(["ps", "eps", "prunedsets", "ensembleofprunedsets"], _PRUNED),
+    **dict.fromkeys(["rakel", "rakeld", "rakelo"], _RAKEL),
+    **dict.fromkeys(["brknn", "brknna", "brknnb", "brknnaclassifier", "brknnbclassifier"], _NEIGHBOURS),
+    **dict.fromkeys(["clr", "calibratedlabelranking"], _RANKING),
+    "mlknn": "Zhang and Zhou's ML-kNN is the method ml-knn here.",
+    "homer": "HOMER is not included; label-tree learns a tree of label clusters too.",
+    "pcc": "Probabilistic chains are not included; mnb-vw-cc is a chain that decides label by label.",
+    "bpmll": "BP-MLL is not included; neural is a network of one hidden layer.",
 }
 """By the name of a method in another tool, in lower case and without hyphens, a sentence that names ours."""
 

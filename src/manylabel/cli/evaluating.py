@@ -317,9 +317,9 @@ def learning_curve(
 
 def reproduce(
     papers: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(help="vilar2004, godbole2004, ueda2002, lee2018, lecture, beyond, or all.", show_default=False),
-    ],
+    ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -330,7 +330,8 @@ def reproduce(
         ),
     ] = None,
     list_experiments: Annotated[
-        bool, typer.Option("--list", help="List the experiments of the papers, without computing anything.")
+        bool,
+        typer.Option("--list", help="List the experiments of the papers (without any: of all), and compute nothing."),
     ] = False,
     report: o.HtmlReport = None,
     quick: Annotated[
@@ -346,13 +347,19 @@ def reproduce(
     Finished work is cached: after an interruption the same command continues where it stopped.
     """
     from manylabel.data.atomic import check_targets
+    from manylabel.exceptions import ParameterError
+    from manylabel.papers import PAPERS
     from manylabel.reports.reproduction_page import reproduction_html, reproduction_markdown, reproduction_page
-    from manylabel.tasks.built_in import listed_experiments
+    from manylabel.tasks.built_in import ALL, listed_experiments
     from manylabel.tasks.built_in import reproduce as task
 
     if list_experiments:
-        _show_experiments(listed_experiments(papers, quick=quick), json)
+        _show_experiments(listed_experiments(papers or [ALL], quick=quick), json)
         return
+    if not papers:
+        raise ParameterError(
+            f"No paper was given. Papers: {', '.join(PAPERS)}, or all. --list lists their experiments."
+        )
     check_targets([report])
     with progress():
         found = task(papers, only=only or (), quick=quick, seed=seed, n_jobs=jobs, fresh=fresh)

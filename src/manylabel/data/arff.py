@@ -25,7 +25,9 @@ from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
 from manylabel.wording import counted
 
-_MEKA = re.compile(r"-C\s++(-?[0-9]{1,9})")
+_MEKA = re.compile(r"\s-C\s++(-?[0-9]{1,9})")
+_MOVES_COLUMNS = re.compile(r"\.filters\.(?!(un)?supervised\.instance\.)")
+"""A filter in the history that Weka appends to the relation, unless it is one of documents alone."""
 _SPLIT_ENDING = re.compile(rf"[-_.]({'|'.join(SPLIT_NAMES)})$", re.IGNORECASE)
 
 
@@ -52,11 +54,8 @@ def read(
     columns, hierarchy, how = _label_columns(path, header, label_file, label_count, problems.limits)
     single = class_column(header.attributes) if columns is None else None
     if columns is None and single is None:
-        why = "The file does not name its label attributes."
-        if (found := _MEKA.search(header.relation)) is not None:
-            why = f"@relation has {found[0]}, but the file has {counted(len(header.attributes), 'attribute')}."
         raise DataError(
-            why,
+            _why_unnamed(header),
             path=path,
             remedy="Put Mulan's label XML beside it, or give their number: -o label_count=5, or -5 for the last five.",
         )
@@ -92,6 +91,15 @@ def _label_columns(
         if name not in position:
             raise DataError(f"The label {name!r} of {xml.name} is not an attribute of the file.", path=path)
     return [position[name] for name in names], hierarchy, f"the attributes that {xml.name} names"
+
+
+def _why_unnamed(header: Header) -> str:
+    """Why nothing names the labels of a file, in words."""
+    if (count := meka_count(header.relation)) is None:
+        return "The file does not name its label attributes."
+    if _MOVES_COLUMNS.search(header.relation):
+        return f"@relation has -C {count}, but also a filter of Weka that may have moved the label attributes."
+    return f"@relation has -C {count}, but the file has {counted(len(header.attributes), 'attribute')}."
 
 
 def _placed(count: int, why: str) -> str:
@@ -147,14 +155,27 @@ def read_label_file(path: Path, limits: Limits = LIMITS) -> tuple[list[str], Hie
 def meka_label_columns(relation: str, width: int) -> list[int] | None:
     """The columns MEKA's ``-C n`` in the relation names: the first n, or the last -n if n is negative.
 
+    None where a filter of attributes in the relation's history may have moved them.
+
     >>> meka_label_columns("mail: -C 2", 5), meka_label_columns("mail: -C -2", 5)
     ([0, 1], [3, 4])
+    >>> meka_label_columns("mail: -C 2-weka.filters.unsupervised.attribute.Remove-R1-2", 5)
     """
-    match = _MEKA.search(relation)
-    if match is None or not 0 < abs(int(match[1])) < width:
+    count = meka_count(relation)
+    if count is None or not 0 < abs(count) < width or _MOVES_COLUMNS.search(relation):
         return None
-    count = int(match[1])
     return list(range(count)) if count > 0 else list(range(width + count, width))
+
+
+def meka_count(relation: str) -> int | None:
+    """The number after ``-C`` among MEKA's options, which follow the name of the relation and a colon.
+
+    >>> meka_count("mail: -C 2 -split-percentage 66"), meka_count("grade -C 2"), meka_count("mail")
+    (2, None, None)
+    """
+    _, _, options = relation.partition(":")
+    found = _MEKA.search(f" {options}")
+    return None if found is None else int(found[1])
 
 
 def class_column(attributes: list[Attribute]) -> int | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -292,3 +293,46 @@ def _combined_counts(splits: Mapping[str, Corpus]) -> tuple[Csr | None, list[str
         )
     wide = [Csr((m.data, m.indices, m.indptr), shape=(m.shape[0], len(terms))) for m in matrices.values()]
     return Csr(sparse.vstack(wide, format="csr")), terms
+
+
+def with_columns_of(corpus: Corpus, trained: Corpus) -> Corpus:
+    """The corpus, where its columns are those of the training documents; an error otherwise.
+
+    Columns without names, whose number is that of the last one in the file, are as many as in training: further ones
+    were never seen there, and missing ones are 0.
+    """
+    if (corpus.counts is None) != (trained.counts is None):
+        kinds = ("texts", "counts") if corpus.counts is None else ("counts", "texts")
+        raise DataError(
+            f"The file holds {kinds[0]}, but the training documents are {kinds[1]}.",
+            path=corpus.source or None,
+            remedy="Give documents of one kind.",
+        )
+    if corpus.counts is None or trained.counts is None:
+        return corpus
+    given, wanted = (_column_names(one.counts, one.terms) for one in (corpus, trained))
+    width = len(wanted)
+    if given != wanted and given == numbered_terms(len(given)) and wanted == numbered_terms(width):
+        known = corpus.counts[:, :width]
+        counts = Csr((known.data, known.indices, known.indptr), shape=(len(corpus), width))
+        return replace(corpus, counts=counts, terms=wanted)
+    check_same_columns(given, wanted, corpus.source or None)
+    return corpus
+
+
+def check_same_columns(given: Sequence[str], trained: Sequence[str], path: str | Path | None = None) -> None:
+    """Raise an error where columns have other names than in training, or another order."""
+    if list(given) == list(trained):
+        return
+    pairs = enumerate(zip_longest(given, trained, fillvalue="nothing"), start=1)
+    number, own, known = next((number, *pair) for number, pair in pairs if pair[0] != pair[1])
+    raise DataError(
+        f"The columns are not those that the model was trained on: column {number} is {own!r}, in training it was "
+        f"{known!r}.",
+        path=path,
+        remedy="Give the same columns in the same order; feature_names_in_ of a model lists them.",
+    )
+
+
+def _column_names(counts: Csr | None, terms: Sequence[str] | None) -> list[str]:
+    return list(terms) if terms is not None else numbered_terms(0 if counts is None else counts.shape[1])

@@ -127,12 +127,12 @@ def legend_text(facts: ComparisonRecord) -> str:
         f"{facts.metric.title} in percent over the {measured_documents(facts.metric.name)} of all folds together; 95 % "
         "percentile intervals "
         "over documents; differences on the same documents; p of a permutation test, corrected by Holm over the rows; "
-        f"{LEVEL_SIGN} no difference from the winner shown at 5 %. {_repeated_text(facts)}Each method with its best "
+        f"{LEVEL_SIGN} no difference from the winner shown at 5 %. {repeated_text(facts)}Each method with its best "
         "rule, for each kind of terms. Macro averages run over all labels of these documents."
     )
 
 
-def _repeated_text(facts: ComparisonRecord) -> str:
+def repeated_text(facts: ComparisonRecord) -> str:
     """What the p over repeated folds is; empty where folds were not repeated."""
     if facts.repeats == 1:
         return ""

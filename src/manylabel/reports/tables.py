@@ -15,6 +15,7 @@ from manylabel.evaluation.result import Result
 from manylabel.metrics.curves import CurveRecord
 from manylabel.metrics.label_metrics import accuracy
 from manylabel.reports.choosing_records import ComparisonRecord, LeaderboardRow
+from manylabel.reports.compare_page import repeated_text
 
 Value = str | int | float | None
 Row = Sequence[Value]
@@ -199,26 +200,34 @@ def latex_text(text: str) -> str:
 
 
 def _latex(facts: ComparisonRecord) -> str:
-    rows = "\n".join(_latex_row(row) for row in facts.leaderboard)
+    is_repeated = facts.repeats > 1
+    rows = "\n".join(_latex_row(row, is_repeated) for row in facts.leaderboard)
     sample = "" if facts.in_memory == facts.documents else f"a random sample of {facts.in_memory} of "
     size = f"{sample}{facts.documents} documents, {facts.labels} labels"
     how = latex_text(f"{facts.metric.title} in percent on {facts.data} ({size}), {facts.folds}")
+    of_folds = f" {latex_text(repeated_text(facts).strip())}"
+    names = "method", "terms", "rule", latex_text(facts.metric.name), "95\\,\\%", "difference", "$p$"
+    head = " & ".join([*names, *(["$p$ repeated"] if is_repeated else [])])
     return (
         "% needs \\usepackage{booktabs}\n"
         "\\begin{table}\n\\centering\n"
         f"\\caption{{{how}. 95\\,\\% percentile intervals over documents; $p$ of a permutation test against the "
-        "best, corrected by Holm; bold: no difference from the best shown.}\n"
-        "\\begin{tabular}{lllrcrr}\n\\toprule\n"
-        f"method & terms & rule & {latex_text(facts.metric.name)} & 95\\,\\% & difference & $p$ \\\\\n\\midrule\n"
+        f"best, corrected by Holm; bold: no difference from the best shown.{of_folds if is_repeated else ''}}}\n"
+        f"\\begin{{tabular}}{{lllrcrr{'r' if is_repeated else ''}}}\n\\toprule\n"
+        f"{head} \\\\\n\\midrule\n"
         f"{rows}\n\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n"
     )
 
 
-def _latex_row(row: LeaderboardRow) -> str:
+def _latex_row(row: LeaderboardRow, is_repeated: bool) -> str:
     value = f"{100 * row.value:.2f}"
     shown = f"\\textbf{{{value}}}" if row.no_difference_shown else value
     difference = "" if row.difference is None else f"${100 * row.difference.value:+.2f}$"
-    p = "" if row.p is None else "$<$0.001" if row.p < 0.001 else f"{row.p:.3f}"
     between = f"[{100 * row.low:.2f}, {100 * row.high:.2f}]"
-    named = " & ".join(latex_text(text) for text in (row.method, row.features, row.rule))
-    return f"{named} & {shown} & {between} & {difference} & {p} \\\\"
+    named = [latex_text(text) for text in (row.method, row.features, row.rule)]
+    tests = [_latex_p(row.p), *([_latex_p(row.p_repeated)] if is_repeated else [])]
+    return " & ".join([*named, shown, between, difference, *tests]) + " \\\\"
+
+
+def _latex_p(p: float | None) -> str:
+    return "" if p is None else "$<$0.001" if p < 0.001 else f"{p:.3f}"

@@ -15,8 +15,10 @@ from manylabel.kernels.score_batches import batch_scores
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel, row_batches
 from manylabel.models.evidence import ScoreParts, asked_for, evidence_table
 from manylabel.models.score_kinds import ScoreKind, probabilities
-from manylabel.parameters import FLAG, Constraint, Number, OneOf, Satisfies
+from manylabel.parameters import FLAG, Constraint, Number, OneOf
 from manylabel.stored import Matrix, Part, Stored
+from manylabel.strategies.scikit_learn_model import ScikitLearnClasses
+from manylabel.strategies.two_class import BASE_MODEL, problem_kind
 from manylabel.wording import counted
 
 
@@ -27,10 +29,14 @@ class LabelPowerset(MultiLabelModel):
     a probability of its own, since a document's labels come together and rows need not sum to 1 (score kind
     log_odds). Only sets seen in training can be predicted. Source: Vilar, Castro & Sanchis 2004, section 2.
 
+    `model` is any model of ours or a classifier of scikit-learn. Where its scores s_S are not probabilities (the
+    margins of SVMs, similarities), a label's score is that of the best set with it minus that of the best set without,
+    max_{S ∋ k} s_S − max_{S ∌ k} s_S (score kind margin), positive where the best set has the label; ±1 for a label in
+    every set or in none.
+
     Sets in fewer than `min_count` documents are dropped with their documents (``rare="drop"``), or split into
     single labels (``rare="split"``: the document counts once for each of its labels). `allow_empty` makes a
-    class of the documents without a label, which are left out otherwise. The model must have posterior or
-    log-odds scores.
+    class of the documents without a label, which are left out otherwise.
 
     >>> from manylabel.models.multinomial_nb import MultinomialNaiveBayes
     >>> X, Y = Csr([[2, 0], [1, 1], [0, 2], [1, 1]]), Csr([[1, 0], [1, 1], [0, 1], [1, 1]])
@@ -42,15 +48,11 @@ class LabelPowerset(MultiLabelModel):
     """
 
     parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
-        "model": Satisfies(
-            "a model with posterior or log_odds scores",
-            lambda value: isinstance(value, MultiLabelModel) and value.score_kind.is_probability,
-        ),
+        "model": BASE_MODEL,
         "min_count": Number(low=1, whole=True),
         "rare": OneOf("drop", "split"),
         "allow_empty": FLAG,
     }
-    score_kind = ScoreKind.LOG_ODDS
     model_: MultiLabelModel
     sets_: Csr
 
@@ -61,7 +63,7 @@ class LabelPowerset(MultiLabelModel):
 
     def __init__(
         self,
-        model: MultiLabelModel,
+        model: Any,
         min_count: int = 1,
         rare: Literal["drop", "split"] = "drop",
         allow_empty: bool = False,
@@ -72,14 +74,24 @@ class LabelPowerset(MultiLabelModel):
         self.allow_empty = allow_empty
 
     @property
+    def base_model(self) -> MultiLabelModel:
+        """The model, adapted where it is a classifier of scikit-learn."""
+        return self.model if isinstance(self.model, MultiLabelModel) else ScikitLearnClasses(self.model)
+
+    @property
+    def score_kind(self) -> ScoreKind:  # type: ignore[override]
+        """Log-odds where the model gives probabilities, margins otherwise."""
+        return problem_kind(self.base_model)
+
+    @property
     def needs_counts(self) -> bool:  # type: ignore[override]
         """Whether the model needs non-negative input."""
-        return self.model.needs_counts
+        return self.base_model.needs_counts
 
     @property
     def wants(self) -> frozenset[str]:  # type: ignore[override]
         """The facts about the corpus that the model wants."""
-        return self.model.wants
+        return self.base_model.wants
 
     def fit(self, X: object, Y: object, **options: Any) -> Self:
         """Learn the sets, then the model with one class per set; `options` go to the model's `fit`."""
@@ -92,7 +104,7 @@ class LabelPowerset(MultiLabelModel):
             )
         ones, ends = np.ones(len(rows), dtype=np.int8), np.arange(len(rows) + 1)
         one_hot = Csr((ones, classes, ends), shape=(len(rows), self.sets_.shape[0]))
-        self.model_ = unfitted_copy(self.model).fit(features[rows], one_hot, **options)
+        self.model_ = unfitted_copy(self.base_model).fit(features[rows], one_hot, **options)
         return self
 
     def set_posteriors(self, X: Csr) -> Floats:
@@ -102,7 +114,9 @@ class LabelPowerset(MultiLabelModel):
         return np.asarray(shares / np.where(total == 0, 1.0, total), dtype=np.float64)
 
     def score_batch(self, X: Csr) -> Floats:
-        """Log-odds of each label: its sets against all others, each side summed by itself."""
+        """Log-odds of each label, its sets against all others, each side summed by itself; or margins."""
+        if not self.model_.score_kind.is_probability:
+            return self._margins(X)
         holds = self.sets_.astype(np.float64)
         scores = np.empty((X.shape[0], self.n_labels_))
         for rows in row_batches(X.shape[0], holds.shape[0]):
@@ -113,6 +127,20 @@ class LabelPowerset(MultiLabelModel):
                 scores[rows] = np.log(with_label) - np.log(np.maximum(others, 0.0))
         never = np.bincount(self.sets_.indices, minlength=self.n_labels_) == 0
         scores[:, never] = -np.inf
+        return scores
+
+    def _margins(self, X: Csr) -> Floats:
+        """The score of the best set with each label minus that of the best set without it."""
+        scores = np.empty((X.shape[0], self.n_labels_))
+        holds = sparse.csc_array(self.sets_)
+        for rows in row_batches(X.shape[0], self.sets_.shape[0]):
+            of_sets = self.model_.score_batch(X[rows])
+            for label in range(self.n_labels_):
+                own = np.zeros(self.sets_.shape[0], dtype=np.bool_)
+                own[holds.indices[holds.indptr[label] : holds.indptr[label + 1]]] = True
+                scores[rows, label] = 1.0 if own.all() else -1.0
+                if own.any() and not own.all():
+                    scores[rows, label] = of_sets[:, own].max(axis=1) - of_sets[:, ~own].max(axis=1)
         return scores
 
     @property
@@ -160,6 +188,8 @@ class LabelPowerset(MultiLabelModel):
                 values[row] = with_label - rival
                 total[row], intercept[row] = -np.diff(found.total)[0], -np.diff(found.intercept)[0]
         quantity = "log-ratio of the best label set with the label to the best one without it"
+        if not self.model_.score_kind.is_probability:
+            quantity = "score of the best label set with the label minus that of the best one without it"
         return ScoreParts(evidence_table(document, values), total, intercept, quantity=quantity)
 
 

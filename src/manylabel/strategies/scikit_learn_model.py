@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from manylabel.estimator import Csr, Floats, unfitted_copy
 from manylabel.models.base import MultiLabelModel
-from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind, sigmoid
+from manylabel.models.score_kinds import LOG_ODDS_LIMIT, Bools, ScoreKind, best_label, sigmoid
 
 _AGREES = 1e-9
 
@@ -98,6 +98,39 @@ class ScikitLearnModel(MultiLabelModel):
         if distance is None:
             return odds
         return np.where(np.abs(sigmoid(distance) - shown[:, 1]) <= _AGREES, distance, odds)
+
+
+class ScikitLearnClasses(ScikitLearnModel):
+    """A classifier of scikit-learn as a model of classes, of which every document has exactly one.
+
+    Scores are the posteriors of `predict_proba`, otherwise the margins of `decision_function`. A single class needs no
+    classifier: its score is 1.
+    """
+
+    @property
+    def score_kind(self) -> ScoreKind:  # type: ignore[override]
+        """Posteriors where the classifier gives probabilities, margins otherwise."""
+        return ScoreKind.POSTERIOR if hasattr(self.classifier, "predict_proba") else ScoreKind.MARGIN
+
+    def fit(self, X: object, Y: object, **options: Any) -> Self:
+        """Learn from documents × classes with one 1 per row; `options` go to the classifier's `fit`."""
+        features, targets = self.check_training(X, Y)
+        self.classifier_ = None
+        if targets.Y.shape[1] > 1:
+            self.classifier_ = unfitted_copy(self.classifier).fit(_narrow(features), targets.Y.indices, **options)
+        return self
+
+    def score_batch(self, X: Csr) -> Floats:
+        """The posteriors, or the margins, documents × classes."""
+        if self.classifier_ is None or X.shape[0] == 0:
+            return np.ones((X.shape[0], self.n_labels_))
+        ask = self.classifier_.predict_proba if self.score_kind.is_probability else self.classifier_.decision_function
+        scores = np.asarray(ask(_narrow(X)), dtype=np.float64)
+        return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+
+    def natural_decision(self, scores: Floats) -> Bools:
+        """The best class."""
+        return best_label(scores)
 
 
 def two_class_log_odds(absent: Floats, present: Floats) -> Floats:

@@ -180,7 +180,7 @@ def compare(
     began = time.perf_counter()
     check_comparison(metric, folds, repeats, methods)
     loaded = load_source(source)
-    tested = None if test is None else load_source(test, like=loaded.corpus.reading).corpus
+    tested = None if test is None else load_source(test, like=loaded.corpus).corpus
     train, held_out = _train_and_test(loaded.corpus, tested)
     documents = DocumentsInMemory(train, held_out, loaded.corpus.name or source.data, seed, n_jobs, memory)
     found = compare_documents(

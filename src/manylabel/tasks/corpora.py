@@ -11,7 +11,7 @@ from typing import Any
 
 from manylabel.classifier import TextClassifier
 from manylabel.data import KNOWN, Corpus, load
-from manylabel.data.corpus import SPLIT_NAMES
+from manylabel.data.corpus import SPLIT_NAMES, with_columns_of
 from manylabel.data.documents import strings
 from manylabel.data.hierarchy import find_hierarchy
 from manylabel.data.label_descriptions import is_vocabulary, named_descriptions, read_label_descriptions
@@ -27,7 +27,6 @@ from manylabel.data.labels import label_names
 from manylabel.data.limits import Limits
 from manylabel.data.problems import OnError, Problem, Problems
 from manylabel.data.reading import Reading
-from manylabel.data.reading_options import ReadingOptions
 from manylabel.data.spellings import label_spellings, merge_corpus_spellings, spellings_text
 from manylabel.data.vocabulary_files import find_vocabulary
 from manylabel.exceptions import DataError, ManylabelWarning, MissingExtraError, UnknownNameError
@@ -92,15 +91,16 @@ def load_source(
     model: TextClassifier | None = None,
     *,
     names_labels: bool = True,
-    like: ReadingOptions | None = None,
+    like: Corpus | None = None,
 ) -> Reading:
     """Read the documents of a source; options that were not set keep the defaults of the reader.
 
     Labels are named by the vocabulary of the source or of the data's folder, if `names_labels`. For a `model`, the file
     is read with the columns and options of its training where the source gives none, and labels are named as it names
-    them. `like` are the options of other documents to be read in the same way.
+    them. `like` are the training documents: these are read in the same way, and must have the same columns.
     """
-    like = model.reading if model is not None else like
+    trained = like if model is None else model
+    reading_options = None if trained is None else trained.reading
     options: dict[str, Any] = dict(source.options or {})
     if source.format is not None:
         options["format"] = source.format
@@ -110,7 +110,7 @@ def load_source(
         options["keep_blank"] = True
     if Path(source.data).exists() or source.data not in [row.name for row in KNOWN]:
         options |= {} if source.labels else {"labels": False}
-        options |= {} if like is None else {"like": like}
+        options |= {} if reading_options is None else {"like": reading_options}
     if source.limits:
         options["limits"] = source.limits
     reading = load(source.data, **options)
@@ -134,6 +134,8 @@ def load_source(
     remark(f"{source.data}: {'; '.join([how, *choices_of(corpus)])}.")
     if model is not None and corpus.counts is not None and corpus.terms is not None:
         model.check_columns(corpus.terms)
+    if like is not None:
+        corpus = with_columns_of(corpus, like)
     return replace(reading, corpus=corpus, skipped=[*reading.skipped, *problems.skipped])
 
 

@@ -151,7 +151,7 @@ def evaluate_methods(
     if test is None:
         train, tested, how = train_and_test(loaded.corpus, test_share, seed)
     else:
-        other = load_source(test, like=loaded.corpus.reading)
+        other = load_source(test, like=loaded.corpus)
         train, tested = split_of(loaded.corpus, None, "train"), split_of(other.corpus, None, "test")
         how, skipped = f"measured on {test.data}", [*skipped, *other.skipped]
     if drop_duplicates:

@@ -79,7 +79,7 @@ def _to_label(
     labelled = np.flatnonzero([bool(names) for names in corpus.label_sets])
     pool = corpus.subset(np.flatnonzero([not names for names in corpus.label_sets]))
     if unlabelled is not None:
-        pool = load_source(replace(unlabelled, labels=False), names_labels=False, like=corpus.reading).corpus
+        pool = load_source(replace(unlabelled, labels=False), names_labels=False, like=corpus).corpus
     if not len(pool):
         raise DataError("Every document has a label.", path=corpus.source, remedy="Name others with --unlabelled FILE.")
     return corpus, labelled, pool, _chosen(_learned(corpus, labelled, seed), pool, count)

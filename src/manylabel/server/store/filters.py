@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from manylabel.data.label_vocabulary import bare_address
 from manylabel.exceptions import UnknownNameError
 from manylabel.server.store.matches import matched
 
@@ -105,7 +104,7 @@ _BY_ADDRESS = """SELECT l.number FROM about AS a, json_each(a.value) AS j JOIN l
 def label_number(database: sqlite3.Connection, name: str) -> int:
     """The number of an active label, by its name or its address (URI); an error that offers the nearest name."""
     row = database.execute("SELECT number FROM labels WHERE name = ? AND state = 'active'", (name,)).fetchone()
-    row = row or database.execute(_BY_ADDRESS, (bare_address(name),)).fetchone()
+    row = row or database.execute(_BY_ADDRESS, (name.removeprefix("<").removesuffix(">"),)).fetchone()
     if row is None:
         known = database.execute("SELECT name FROM labels WHERE state = 'active'")
         raise UnknownNameError("label", name, [one["name"] for one in known])
