@@ -201,6 +201,35 @@ def test_views_of_many_labels_are_chosen_by_some_of_them(monkeypatch: pytest.Mon
     assert list(fixed.decided_.choice_["settings"]) == ["views"]
 
 
+def test_a_view_of_many_labels_may_take_the_cost_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, labels = towns(120)
+    for name, value in (("LEAST_DOCUMENTS", 90), ("SEARCHED_LABELS", 2), ("MANY_SCORES", 1)):
+        monkeypatch.setattr(auto, name, value)
+    starts = list[float]()
+    run = view_trials.ViewTrials.run
+
+    def noted(self: view_trials.ViewTrials, names: Any, first: Any) -> Any:
+        starts.append(first.settings["C"])
+        assert next(one.C for one in first.model.walk() if isinstance(one, LinearSVM)) == first.settings["C"]
+        return run(self, names, first)
+
+    monkeypatch.setattr(view_trials.ViewTrials, "run", noted)
+    scored = auto.AutoModel._try_cost
+
+    def better(self: auto.AutoModel, model: Any, cost: Any, *given: Any) -> Any:
+        found = scored(self, model, cost, *given)
+        if cost == 1.0:  # words tell nothing, so that no cost is better than another: say that this one is
+            found.rule.tried_[0]["value"] += 0.01  # type: ignore[union-attr]
+        return found
+
+    monkeypatch.setattr(auto.AutoModel, "_try_cost", better)
+    model = TextClassifier(model={"costs": (4.0, 1.0)}, folds=3, n_jobs=1).fit(texts, labels)
+    assert starts == [1.0, 4.0]
+    choice = model.decided_.choice_
+    assert choice is not None
+    assert list(choice["settings"]["views"]) == ["characters"]
+
+
 # ---- a model of several views ----------------------------------------------------------------------------------------
 
 

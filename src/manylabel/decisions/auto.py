@@ -53,9 +53,9 @@ class AutoModel(DecidedModel):
 
     1. `model` is scored out of fold with each of `costs` in turn, as long as each cost improves the metric over the one
        before. Where there are more than 2²² scores of documents × labels, this and step 2 are done with some of the
-       labels (up to 256, evenly spaced by frequency), and on one fold if that has at least 4,096 documents. The chosen
-       model is then fitted to all documents and labels, and scored out of fold by copies that start from its solution,
-       with its `trial_settings`.
+       labels (up to 256, evenly spaced by frequency), and on one fold if that has at least 4,096 documents; views are
+       tried with the cost before the chosen one, too. The chosen model is then fitted to all documents and labels, and
+       scored out of fold by copies that start from its solution, with its `trial_settings`.
        Where X has vectors of an encoder behind the terms, this is done with the terms alone, and with the vectors alone
        for steps 3 and 4; where nothing is stacked, with terms and vectors side by side, and the better one is kept.
     2. From 1,000 documents on, further `views` of texts are tried, each beside the terms and those chosen before it:
@@ -263,9 +263,14 @@ class AutoModel(DecidedModel):
             some = Csr(Y[:, spaced_labels(Y, SEARCHED_LABELS)])
             most = searched_scores(Y.shape, some.shape[1], documents.most_scores, documents.folds)
             fewer = replace(documents, most_scores=most)
-            best = max(self._try_costs(model, costs, rule, some, fewer, trial=True), key=GAIN)
-            _, kept = self._try_views(best, rule, some, fewer, Y.shape[1])
-            best = kept[-1] if kept else best
+            tried = self._try_costs(model, costs, rule, some, fewer, trial=True)
+            place = max(range(len(tried)), key=lambda number: tried[number].gain)
+            best = tried[place]
+            starts = [best]
+            if place:  # with more terms the cost before may be the better one
+                starts.append(replace(best, model=tried[place - 1].model, settings=tried[place - 1].settings))
+            views = [one for start in starts for one in self._try_views(start, rule, some, fewer, Y.shape[1])[1]]
+            best = max((best, *views), key=GAIN)
             model, settings, X, documents = best.model, dict(best.settings), best.X, best.seen(documents)
         else:
             model = _with_cost(model, costs[0])
