@@ -83,6 +83,26 @@ def test_compiled_and_plain_keep_the_same_weights(monkeypatch: pytest.MonkeyPatc
     assert ((lost > 0.2) & (lost <= 0.3)).all()
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("plain", [False, True])
+def test_terms_of_one_document_are_learned_like_others(monkeypatch: pytest.MonkeyPatch, loss: Any, plain: bool) -> None:
+    """Rotating the terms that only one document has makes them terms of two, and changes no product of documents."""
+    if plain:
+        monkeypatch.setattr(linear_solvers, "solve_labels", linear_reference.solve_labels)
+    X, Y = problem(40, 20, 3)
+    own = sparse.diags_array(np.linspace(0.5, 2.0, 40)).tocsr()
+    rotated = sparse.block_diag([np.array([[0.6, 0.8], [-0.8, 0.6]])] * 20)  # keeps all products of documents
+    options = {"loss": loss, "tol": 1e-7, "max_iter": 100_000, "n_jobs": 1}
+    alone = fit_linear(Csr(sparse.hstack([X, own])), Y, **options)
+    shared = fit_linear(Csr(sparse.hstack([X, own @ rotated])), Y, **options)
+    assert alone.weights.shape == (60, 3)
+    np.testing.assert_allclose(alone.intercept, shared.intercept, atol=1e-5)
+    np.testing.assert_allclose(dense(alone)[:20], dense(shared)[:20], atol=1e-5)
+    np.testing.assert_allclose(dense(alone)[20:], rotated @ dense(shared)[20:], atol=1e-5)
+    signs = np.where(Y.toarray() == 1, 1, -1)
+    np.testing.assert_allclose(dense(alone)[20:], own @ (signs * alone.dual.toarray()), atol=1e-12)
+
+
 def test_plain_threads_take_each_label_once() -> None:
     """Threads that change places as often as they can: none takes what another one took."""
     counter, taken, interval = np.zeros(1, np.int64), [], sys.getswitchinterval()

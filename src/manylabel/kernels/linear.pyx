@@ -207,18 +207,17 @@ cdef double add_worst(const Rows* rows, Label* label, const real* scores, real l
     """Add the `most` outside documents (all negative) of highest score above a limit; that score, −∞ if there is none."""
     cdef int64_t i, count = 0, end
     cdef real worst = -INFINITY, least = limit
-    for i in range(rows.n):
-        if scores[i] > limit and label.member[i] == 0:
-            room[count] = scores[i]
-            count += 1
-            if scores[i] > worst:
-                worst = scores[i]
+    for i in range(rows.n):  # without a branch, as in `compact`
+        room[count] = scores[i]
+        count += (scores[i] > limit) & (label.member[i] == 0)
+    for i in range(count):
+        worst = room[i] if room[i] > worst else worst
     if count > most:
         least = kth_largest(room, count, most)
     end = label.size + most
     if count:
         for i in range(rows.n):
-            if label.member[i] == 0 and scores[i] > limit and scores[i] >= least and label.size < end:
+            if scores[i] >= least and scores[i] > limit and label.member[i] == 0 and label.size < end:
                 join(label, i)
     return worst
 
@@ -318,7 +317,8 @@ cdef void recompute(const real* values, const Rows* rows, Label* label) noexcept
 
 
 def solve_labels(const real[::1] data, const int32_t[::1] indices, const int64_t[::1] indptr, int64_t n_columns,
-                 const double[::1] squares, const double[::1] weights,
+                 const double[::1] squares, const double[::1] weights, const double[::1] own_squares,
+                 const int64_t[::1] own_starts, const real[::1] own_data,
                  const int64_t[::1] positive_starts, const int32_t[::1] positive_docs,
                  const int64_t[::1] excluded_starts, const int32_t[::1] excluded_docs,
                  const int64_t[::1] initial_starts, const int32_t[::1] initial_docs, const double[::1] initial_alpha,
@@ -331,6 +331,7 @@ def solve_labels(const real[::1] data, const int32_t[::1] indices, const int64_t
     rows.n, rows.d = indptr.shape[0] - 1, n_columns
     rows.indptr, rows.indices = &indptr[0], &indices[0] if indices.shape[0] else NULL
     rows.squares, rows.weights = &squares[0], &weights[0]
+    rows.own_squares, rows.own_starts = &own_squares[0], &own_starts[0]
     rows.loss, rows.tol, rows.max_epochs = loss, tol, max_epochs
     # an empty list has no first element to point at
     lists.positive_starts, lists.positive_docs = &positive_starts[0], &positive_docs[0] if positive_docs.shape[0] else NULL
@@ -338,17 +339,18 @@ def solve_labels(const real[::1] data, const int32_t[::1] indices, const int64_t
     lists.initial_starts, lists.initial_docs = &initial_starts[0], &initial_docs[0] if initial_docs.shape[0] else NULL
     lists.initial_alpha = &initial_alpha[0] if initial_alpha.shape[0] else NULL
     cdef const real* values = &data[0] if data.shape[0] else NULL
-    return run(values, &rows, &lists, order, costs, ratios, seeds, beta, free_bias, prune, places, counter, finished,
+    cdef const real* own_values = &own_data[0] if own_data.shape[0] else NULL
+    return run(values, own_values, &rows, &lists, order, costs, ratios, seeds, beta, free_bias, prune, places, counter, finished,
                stop)
 
 
-cdef list run(const real* values, const Rows* rows, const Lists* lists, const int32_t[::1] order,
+cdef list run(const real* values, const real* own_values, const Rows* rows, const Lists* lists, const int32_t[::1] order,
               const double[::1] costs, const double[::1] ratios, const uint64_t[::1] seeds, double beta,
               bint free_bias, double prune, int places, int64_t[::1] counter, int64_t[::1] finished,
               int32_t[::1] stop):
     """Round after round until no label is left."""
     cdef int c, busy
-    cdef int64_t kept
+    cdef int64_t kept, most = rows.d + rows.own_starts[rows.n] + 1
     cdef Label[LANES] labels
     dtype = np.float32 if real is float else np.float64
     # Untouched pages of an empty array take no memory, so every label may have room for all documents.
@@ -362,7 +364,7 @@ cdef list run(const real* values, const Rows* rows, const Lists* lists, const in
     cdef real[::1] scores = np.zeros(rows.n * LANES, dtype=dtype)
     cdef real[::1] room = np.empty(rows.n, dtype=dtype)
     cdef int32_t[::1] visits = np.empty(rows.n, dtype=np.int32)
-    of_weights, of_columns = np.empty(rows.d + 1, dtype=dtype), np.empty((2, rows.d + 1), dtype=np.int32)
+    of_weights, of_columns = np.empty(most, dtype=dtype), np.empty((2, most), dtype=np.int32)
     cdef real[::1] weights = of_weights
     cdef int32_t[:, ::1] columns = of_columns
     cdef double[::1] sums = np.empty(STEPS)
@@ -383,7 +385,8 @@ cdef list run(const real* values, const Rows* rows, const Lists* lists, const in
             if labels[c].stage == DONE and not stop[0]:
                 with nogil:
                     recompute(values, rows, &labels[c])
-                    kept = compact(&w[c, 0], rows.d, prune, &sums[0], &weights[0], &columns[0, 0], &columns[1, 0])
+                    kept = compact(rows, &labels[c], own_values, prune, &sums[0], &weights[0], &columns[0, 0],
+                                   &columns[1, 0])
                 results.append(collected(&labels[c], rows.max_epochs, of_columns[0, :kept], of_weights[:kept],
                                          of_docs[c, :labels[c].size], of_alpha[c, :labels[c].size]))
                 labels[c].stage = IDLE

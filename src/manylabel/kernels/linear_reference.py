@@ -11,8 +11,13 @@ requires Σ α y = 0: the method of multipliers adds β Σ α y to the bias unti
 
 A label's working set begins with its positives and the negatives nearest to their centroid. It is solved loosely, all
 documents are scored, the worst violators join (up to half the set's size), and the tolerance is lowered with the
-worst violation. Sources: Hsieh, Chang, Lin, Keerthi & Sundararajan 2008 (steps and shrinking), Yu, Huang & Lin 2011
-(logistic loss).
+worst violation.
+
+A term that only one document has is in no product of two documents. Such terms of document i add s_i, the sum of
+their squares, to x_i·x_i and do nothing else. So they are left out of X: s_i α_i is added to the derivative, and their
+weights are α_i y_i x_i in the end.
+
+Sources: Hsieh, Chang, Lin, Keerthi & Sundararajan 2008 (steps and shrinking), Yu, Huang & Lin 2011 (logistic loss).
 """
 
 from __future__ import annotations
@@ -52,6 +57,9 @@ class Rows:
     n_columns: int
     squares: list[float]
     weights: list[float]
+    own_squares: list[float]
+    own_starts: list[int]
+    own_data: npt.NDArray[Any]
     loss: int
     tol: float
     max_epochs: int
@@ -159,6 +167,7 @@ class Label:
 
 def solve_labels(
     data: npt.NDArray[Any], indices: Int32s, indptr: Int64s, n_columns: int, squares: Floats, weights: Floats,
+    own_squares: Floats, own_starts: Int64s, own_data: npt.NDArray[Any],
     positive_starts: Int64s, positive_docs: Int32s, excluded_starts: Int64s, excluded_docs: Int32s,
     initial_starts: Int64s, initial_docs: Int32s, initial_alpha: Floats,
     order: Int32s, costs: Floats, ratios: Floats, seeds: UInt64s,
@@ -172,7 +181,8 @@ def solve_labels(
     weights of `largest` are kept, in the precision of the data. The compiled kernel solves up to `places` labels side
     by side, which changes no result.
     """
-    rows = Rows(data, indices, indptr, n_columns, squares.tolist(), weights.tolist(), loss, tol, max_epochs)
+    own = own_squares.tolist(), own_starts.tolist(), own_data
+    rows = Rows(data, indices, indptr, n_columns, squares.tolist(), weights.tolist(), *own, loss, tol, max_epochs)
     results: list[Solved] = []
     while (taken := advance(counter)) < len(order) and not stop[0]:
         c = int(order[taken])
@@ -333,9 +343,9 @@ def sweep(
 
 def gradient_at(label: Label, j: int) -> float:
     """The derivative of the dual objective by α_j: y f(x) − 1, and α/(2C) for the squared hinge."""
-    y, cost = label.sign_and_cost(j)
-    diagonal = 0.0 if label.rows.loss == HINGE else 0.5 / cost
-    return y * (label.dot(label.docs[j]) + label.offset + label.beta * label.total) - 1 + diagonal * label.alpha[j]
+    (y, cost), own = label.sign_and_cost(j), label.rows.own_squares[label.docs[j]]
+    own = own if label.rows.loss == HINGE else 0.5 / cost + own
+    return y * (label.dot(label.docs[j]) + label.offset + label.beta * label.total) - 1 + own * label.alpha[j]
 
 
 def step(label: Label, j: int, gradient: float, upper: float) -> None:
@@ -355,7 +365,7 @@ def sweep_logistic(label: Label, order: list[int]) -> float:
         y, cost = label.sign_and_cost(j)
         doc = label.docs[j]
         curve = label.rows.squares[doc] + label.beta
-        slope = y * (label.dot(doc) + label.bias)
+        slope = y * (label.dot(doc) + label.bias) + label.rows.own_squares[doc] * label.alpha[j]
         sign = 1 if 0.5 * curve * (cost - 2 * label.alpha[j]) + slope >= 0 else -1
         old = label.alpha[j] if sign > 0 else cost - label.alpha[j]
         z = 0.1 * old if cost - old < 0.5 * cost else old
@@ -379,8 +389,10 @@ def collected(label: Label, prune: float) -> Solved:
     """The result of `solve_labels` for a label; w is computed again from α."""
     label.w, label.total = [0.0] * label.rows.n_columns, 0.0
     bound(label)
-    columns, alpha = np.flatnonzero(label.w), np.array(label.alpha)
-    weights = np.array(label.w)[columns].astype(label.rows.data.dtype)
+    own = own_weights(label)
+    shared, alpha = np.flatnonzero(label.w), np.array(label.alpha)
+    columns = np.concatenate([shared, label.rows.n_columns + np.array(list(own), dtype=np.int64)])
+    weights = np.concatenate([np.array(label.w)[shared], list(own.values())]).astype(label.rows.data.dtype)
     if prune:
         kept = largest(weights, prune)
         columns, weights = columns[kept], weights[kept]
@@ -389,3 +401,15 @@ def collected(label: Label, prune: float) -> Solved:
         label.number, columns.astype(np.int32), weights, label.bias, docs[support], alpha[support], label.epochs,
         label.epochs < label.rows.max_epochs,
     )  # fmt: skip
+
+
+def own_weights(label: Label) -> dict[int, float]:
+    """The weights of terms that only one document has, by their place in `own_data`."""
+    rows, found = label.rows, {}
+    for j, doc in enumerate(label.docs):
+        y, _ = label.sign_and_cost(j)
+        for place in range(rows.own_starts[doc], rows.own_starts[doc + 1]):
+            weight = y * label.alpha[j] * float(rows.own_data[place])
+            if weight != 0:
+                found[place] = weight
+    return found

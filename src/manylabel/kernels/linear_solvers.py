@@ -4,7 +4,8 @@ Threads take labels from one counter; each label's result depends on its own see
 on the number of threads.
 
 The terms are renumbered by falling document frequency, so that the weights that are read most are adjacent, and
-terms that never occur take no space. docs/decisions/0010-linear-svm-solver.md explains the choice of the solver.
+terms that never occur take no space. Terms that only one document has are kept apart, because no product of two
+documents has them. docs/decisions/0010-linear-svm-solver.md explains the choice of the solver.
 """
 
 from __future__ import annotations
@@ -70,9 +71,15 @@ class Documents:
     data: npt.NDArray[Any]
     indices: Int32s
     indptr: Int64s
+    n_columns: int
     squares: Floats
+    own_squares: Floats
+    """The part of `squares` of the terms that no other document has."""
+    own_starts: Int64s
+    own_data: npt.NDArray[Any]
+    """These terms' values, document after document."""
     used: Int32s
-    """The column of X behind each renumbered one."""
+    """The column of X behind each renumbered one, then those of `own_data`."""
 
     @classmethod
     def of(cls, X: Csr, tol: float) -> Documents:
@@ -81,16 +88,27 @@ class Documents:
         if X.shape[0] > MAX_DOCUMENTS:
             raise DataError(f"A linear classifier learns from at most {MAX_DOCUMENTS} documents, not {X.shape[0]}.")
         counts = np.bincount(X.indices, minlength=X.shape[1])
-        used = np.flatnonzero(counts)  # sorted alone: a node of a label tree has few of all terms
-        used = used[np.argsort(-counts[used], kind="stable")]
-        rank = np.zeros(X.shape[1], dtype=np.int32)
+        used = np.flatnonzero(counts > 1)  # sorted alone: a node of a label tree has few of all terms
+        used = used[np.argsort(-counts[used], kind="stable")].astype(np.int32)
+        rank = np.full(X.shape[1], -1, dtype=np.int32)
         rank[used] = np.arange(len(used), dtype=np.int32)
-        double = X.data.astype(np.float64, copy=False)
-        pattern = Csr((double * double, X.indices, X.indptr), shape=X.shape)
-        squares = np.asarray(pattern.sum(axis=1), dtype=np.float64)
+        squares = _squares(X.data, X.indices, X.indptr, X.shape[1])
         single = tol >= SINGLE_TOLERANCE and squares.max(initial=0.0) <= SINGLE_SQUARES
-        data = np.ascontiguousarray(X.data, dtype=np.float32 if single else np.float64)
-        return cls(data, rank[X.indices], X.indptr.astype(np.int64), squares, used.astype(np.int32))
+        data = X.data.astype(np.float32 if single else np.float64, copy=False)
+        places = rank[X.indices]
+        shared, own = places >= 0, np.flatnonzero(places < 0)
+        own_starts, own_terms = np.searchsorted(own, X.indptr).astype(np.int64), X.indices[own]
+        return cls(
+            data[shared], places[shared], X.indptr - own_starts, len(used), squares,
+            _squares(X.data[own], own_terms, own_starts, X.shape[1]), own_starts, data[own],
+            np.concatenate([used, own_terms]).astype(np.int32),
+        )  # fmt: skip
+
+
+def _squares(values: npt.NDArray[Any], terms: npt.NDArray[Any], starts: npt.NDArray[Any], n_terms: int) -> Floats:
+    """x·x of each document, in double precision."""
+    double = values.astype(np.float64, copy=False)
+    return np.asarray(Csr((double * double, terms, starts), shape=(len(starts) - 1, n_terms)).sum(axis=1))
 
 
 def fit_linear(
@@ -137,7 +155,10 @@ def fit_linear(
     constants = _one_class(Y, excluded, weights)
     order = np.argsort(-np.diff(positives[0]), kind="stable").astype(np.int32)
     order = np.ascontiguousarray(order[np.isnan(constants[order])])
-    before = (rows.data, rows.indices, rows.indptr, len(rows.used), rows.squares, weights)
+    before = (
+        rows.data, rows.indices, rows.indptr, rows.n_columns, rows.squares, weights, rows.own_squares, rows.own_starts,
+        rows.own_data,
+    )  # fmt: skip
     lists = (*positives[:2], *left_out[:2], *former)
     after = (
         _per_label("C", C, n_labels), _per_label("J", J, n_labels), _seeds(seed, n_labels),
