@@ -57,6 +57,7 @@ class Source:
     """Where documents come from and how to read them: what every command that takes data takes."""
 
     data: str
+    """A file, a folder or the name of a data set; empty where labels are learned from their descriptions alone."""
     format: str | None = None
     on_error: OnError = "raise"
     options: Mapping[str, Any] | None = None
@@ -291,12 +292,12 @@ def split_of(corpus: Corpus, split: str | None, default: str) -> Corpus:
 
 
 def described_corpus(
-    source: Source | None, split: str | None, path: Path
+    source: Source, split: str | None, path: Path
 ) -> tuple[Corpus, Corpus, list[Problem], dict[str, str]]:
     """All documents and those to learn from, which may have no labels or not be there at all, what was skipped, and the
     descriptions of labels in a file.
     """
-    if source is None:
+    if not source.data:
         whole, skipped = Corpus(ids=[], fields={"text": []}, labels=[], name=path.name), []
     else:
         if source.vocabulary is None and path.is_file() and is_vocabulary(path):
@@ -305,20 +306,18 @@ def described_corpus(
         whole, skipped = loaded.corpus, loaded.skipped
         if whole.labels is None:
             whole = replace(whole, labels=[[] for _ in whole.ids])
-    problems = Problems() if source is None else source.problems()
+    problems = source.problems()
     whole, texts = describe_labels(whole, source, path, problems)
     return whole, split_of(whole, split, "train"), [*skipped, *problems.skipped], texts
 
 
-def describe_labels(
-    corpus: Corpus, source: Source | None, path: Path, problems: Problems
-) -> tuple[Corpus, dict[str, str]]:
+def describe_labels(corpus: Corpus, source: Source, path: Path, problems: Problems) -> tuple[Corpus, dict[str, str]]:
     """The corpus and the descriptions of labels in a file, which name a label alike whether it is given by its address
     or by a name; the vocabulary of the corpus then has the labels that are only described, too.
     """
-    language = None if source is None else source.label_language
+    language = source.label_language
     texts = read_label_descriptions(path, problems, labels=corpus.label_names, language=language)
-    given = None if source is None or source.vocabulary is None else Path(source.vocabulary)
+    given = None if source.vocabulary is None else Path(source.vocabulary)
     files = dict.fromkeys(file for file in (given, path if is_vocabulary(path) else None) if file is not None)
     vocabulary = corpus.vocabulary
     for file in files:
