@@ -11,8 +11,8 @@ from typing import Any
 
 from manylabel.classifier import TextClassifier
 from manylabel.data import KNOWN, Corpus, load
-from manylabel.data.corpus import SPLIT_NAMES, with_columns_of
-from manylabel.data.documents import strings
+from manylabel.data.corpus import SPLIT_NAMES, check_columns_of, with_width
+from manylabel.data.documents import stored_names, strings
 from manylabel.data.hierarchy import find_hierarchy
 from manylabel.data.label_descriptions import is_vocabulary, named_descriptions, read_label_descriptions
 from manylabel.data.label_vocabulary import (
@@ -133,11 +133,34 @@ def load_source(
     _report_shared_ids(corpus, source)
     how = "built into manylabel" if reading.format == "builtin" else f"read as {read_as(reading.format)}"
     remark(f"{source.data}: {'; '.join([how, *choices_of(corpus)])}.")
+    if reading.format == "libsvm":
+        corpus = _as_wide_as_training(corpus, source, trained)
     if model is not None and corpus.counts is not None and corpus.terms is not None:
         model.check_columns(corpus.terms)
     if like is not None:
-        corpus = with_columns_of(corpus, like)
+        check_columns_of(corpus, like)
     return replace(reading, corpus=corpus, skipped=[*reading.skipped, *problems.skipped])
+
+
+def _as_wide_as_training(corpus: Corpus, source: Source, trained: TextClassifier | Corpus | None) -> Corpus:
+    """The documents of a libsvm file with as many features as the training documents, where features have no names.
+
+    Such a file does not state its number of features: it ends with the last one that occurs. Features beyond those of
+    the training are left out, as LIBLINEAR does.
+    """
+    if isinstance(trained, Corpus):
+        wanted = 0 if trained.counts is None else trained.counts.shape[1]
+        names = stored_names(trained.terms, wanted)
+    else:
+        wanted = 0 if trained is None else trained.features_.n_columns_ or 0
+        names = None if trained is None else trained.features_.column_names_
+    width = 0 if corpus.counts is None else corpus.counts.shape[1]
+    if not wanted or names or stored_names(corpus.terms, width) or width == wanted:
+        return corpus
+    if width > wanted:
+        unseen = counted(width - wanted, "feature is", "features are")
+        remark(f"{source.data}: {unseen} beyond the {wanted:,} of the training documents and ignored.")
+    return with_width(corpus, wanted)
 
 
 def _report_shared_ids(corpus: Corpus, source: Source) -> None:
