@@ -238,6 +238,15 @@ def test_the_race_is_shorter_where_training_takes_long() -> None:
     assert share_for_race(replace(SMALL, documents=10**5, nonzeros=10**7, labels=2000), 60.0) == 0.5
 
 
+def test_a_comparison_states_that_views_of_the_default_were_not_compared() -> None:
+    """With 1,000 documents the default tries further views in training, and the folds of a comparison do not."""
+    found = compare(Source("townhall"), None, methods=["auto"], folds=2, n_jobs=1).record
+    first, told = found.leaderboard[0], "compared without further views"
+    for features, trained, expected in (("title again", 1000, True), ("stems", 999, False), ("as given", 1000, False)):
+        page = compare_page(replace(found, leaderboard=[replace(first, features=features)], trained=trained))
+        assert (told in str(page)) == expected
+
+
 def test_a_comparison_without_time_to_train_the_winner_has_no_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
