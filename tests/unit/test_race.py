@@ -231,6 +231,7 @@ def test_the_winner_is_trained_again_while_there_is_time_for_more(
     assert found.trained == sizes[1] < sizes[2] == 415
     assert found.test is not None
     assert "because of the budget" in str(compare_page(found))
+    assert "manylabel train DATA --recipe FILE" in str(compare_page(found))
 
 
 def test_the_race_is_shorter_where_training_takes_long() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 from manylabel.decisions.auto import LEAST_DOCUMENTS
@@ -229,7 +228,7 @@ def _gap(row: LeaderboardRow, facts: ComparisonRecord) -> list[Cell]:
 
 
 def _model(facts: ComparisonRecord) -> list[Block]:
-    again = f"manylabel train {shlex.quote(facts.data)} --recipe FILE"
+    again = "manylabel train DATA --recipe FILE"
     if facts.trained == 0:
         longer = f"Give a longer --budget, or save the recipe to a file and run: {again}"
         return [
