@@ -80,7 +80,7 @@ fuzz: setup
 
 # One target guided by coverage (atheris, Linux), until the first find or for SECONDS: make fuzz-guided ONLY=csv
 fuzz-guided: setup
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[fuzz]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'manylabel[fuzz]'
 	$(BIN)/python -m fuzz.guided $(ONLY) -max_total_time=$(SECONDS)
 
 # Small files that once took minutes or gigabytes, each read by one command: seconds and megabytes.
@@ -190,8 +190,9 @@ docs: setup $(VENV)/.docs
 	$(BIN)/python -m docs.assemble build/docs site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --config-file build/docs/mkdocs.yml
 
+# The extra of the package that is installed already: with -e, pip would build it again, kernels and all.
 $(VENV)/.docs: $(INSTALLED)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'manylabel[docs]'
 	@touch $@
 
 # The pictures of reports in docs/images, from the data that manylabel carries.

@@ -254,7 +254,10 @@ def columns() -> str:
             "`--label-column`, repeated",
         ],
     ]
-    head = "\n## Which columns are recognised\n\nIn tables, JSON lines, Excel and Parquet:\n\n"
+    head = (
+        "\n## Which columns are recognised\n\nIn tables, JSON lines, Excel and Parquet, by names in English, then "
+        "German, French, Spanish, Finnish and Dutch:\n\n"
+    )
     return head + table(["what", "names", "to choose another"], rows) + SEPARATORS
 
 

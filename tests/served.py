@@ -177,9 +177,11 @@ class Running:
 
 
 @contextmanager
-def running(*arguments: str) -> Iterator[Running]:
-    """A server on a free port; it is stopped at the end."""
+def running(*arguments: str, files: int | None = None) -> Iterator[Running]:
+    """A server on a free port, which may open some number of `files`; it is stopped at the end."""
     command = [sys.executable, "-m", "manylabel", "serve", *arguments, "--port", "0"]
+    if files is not None:
+        command = ["sh", "-c", f'ulimit -n {files}; exec "$@"', "sh", *command]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     try:

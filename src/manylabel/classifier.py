@@ -312,7 +312,7 @@ class TextClassifier(TextUpdater):
             first = unfitted_copy(self).set_params(single_label=bool(self.single_label))
             return self.restore(first.fit(documents, y, label_names=names).learned_state())
         if is_frame(documents):
-            self.check_frame(documents)
+            documents = self.checked_frame(documents)
         documents, batch = read_labelled(documents, y)
         if batch.form not in MATRIX_FORMS and (new := sorted(set(batch.names) - set(self.labels_))):
             hint = "Name all labels in the first batch: partial_fit(documents, labels, label_names=[…])."

@@ -208,9 +208,7 @@ class TextPredictor(TextModel):
 
     def _read(self, documents: Documents) -> Documents:
         """The documents as `read_documents` returns them; those of a DataFrame have the columns of the training."""
-        if is_frame(documents):
-            self.check_frame(documents)
-        return read_documents(documents)
+        return read_documents(self.checked_frame(documents) if is_frame(documents) else documents)
 
     def transform(self, documents: Documents) -> Any:
         """X, the matrix of documents × terms that the model reads."""
@@ -301,7 +299,7 @@ class TextPredictor(TextModel):
 
         self.check_fitted()
         if is_frame(document):
-            self.check_frame(document)
+            document = self.checked_frame(document)
         reader = DocumentReader(self.features_, one_document(document))
         wanted = None if labels is None else [self.own_label(label) for label in labels]
         asked = Asked(label_columns(wanted, self.labels_), runners_up, what_if)

@@ -214,20 +214,33 @@ class TextModel(Transformer):
             raise AttributeError("feature_names_in_ is there after fit on a DataFrame of numbers.")
         return np.array(self.features_.column_names_, dtype=object)
 
-    def check_frame(self, documents: Any) -> None:
-        """Raise an error where a DataFrame of documents has other columns than in training."""
-        names = list(frame_columns(documents))
-        if self.fields_ is None:
-            if column_names(documents) is not None:
+    def checked_frame(self, frame: Any) -> Any:
+        """A DataFrame of documents, its columns named as the fields of the model; an error for other columns.
+
+        The columns of a file on which the model was trained may have other names than the fields that they became.
+        """
+        names, reading = list(frame_columns(frame)), self.reading
+        columns = fields = self.fields_
+        if reading is not None and reading.texts:
+            columns, fields = list(reading.texts), list(reading.fields)
+        if columns is None or fields is None:
+            if column_names(frame) is not None:
                 self.check_columns(names)
-        elif set(names) != set(self.fields_):
-            lacking = [name for name in self.fields_ if name not in names]
-            further = [name for name in names if name not in self.fields_]
-            what = f"It lacks {listed(lacking)}" if lacking else f"It also has {listed(further)}"
-            raise DataError(
-                f"The DataFrame has other columns than the one that the model was trained on. {what}.",
-                remedy=f"Give the same columns: documents[{self.fields_!r}].",
-            )
+            return frame
+        if set(names) == set(columns):
+            found = frame[[frame.columns[names.index(name)] for name in columns]]
+            found.columns = fields
+            return found
+        if set(names) == set(fields):
+            return frame
+        lacking = [name for name in columns if name not in names]
+        further = [name for name in names if name not in columns]
+        what = f"It lacks {listed(lacking)}" if lacking else f"It also has {listed(further)}"
+        raise DataError(
+            f"The DataFrame has other columns than the data that the model was trained on. {what}. Found: "
+            f"{listed(names)}.",
+            remedy=f"Give the same columns: documents[{columns!r}].",
+        )
 
     def check_columns(self, names: Sequence[str]) -> None:
         """Raise an error where the columns of documents have other names than in training, or another order."""

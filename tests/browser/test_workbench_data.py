@@ -117,6 +117,27 @@ def test_a_file_that_cannot_be_read_is_explained(opened: Callable[..., Visit]) -
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
 
 
+def test_a_workbook_whose_first_sheet_cannot_be_read_is_read_by_another_one(opened: Callable[..., Visit]) -> None:
+    book = pytest.importorskip("openpyxl").Workbook()
+    book.active.append(["a", "b"])
+    book.active.append([1, 2])
+    letters = book.create_sheet("letters")
+    for row in [("key", "text", "labels"), *((f"k{n}", text, "roads; parks") for n, text in enumerate(TEXTS))]:
+        letters.append(row)
+    written = io.BytesIO()
+    book.save(written)
+    page = opened("#/townhall/data").page
+    page.set_input_files("input[type=file]", {"name": "book.xlsx", "mimeType": "", "buffer": written.getvalue()})
+    page.wait_for_selector(".failure", timeout=WAIT)
+    for name, value in (("Ids", "key"), ("Sheet", "letters")):
+        page.get_by_label(name, exact=True).fill(value)
+        page.get_by_label(name, exact=True).press("Tab")
+    wait_for_preview(page)
+    assert page.locator(".sample tbody tr").count() == len(TEXTS)
+    assert page.get_by_label("Sheet", exact=True).input_value() == "letters"
+    assert page.get_by_label("Ids", exact=True).input_value() == "key"
+
+
 def test_a_corpus_is_deleted_after_a_question(visit: Visit, served: Served) -> None:
     page = visit.page
     assert visit.violations() == []

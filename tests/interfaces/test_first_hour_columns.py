@@ -121,6 +121,30 @@ def test_point_1_ids_have_many_names(tmp_path):
     assert read(path).corpus.ids == ["2", "3"]
 
 
+@pytest.mark.parametrize(
+    ("title", "text", "labels"),
+    [
+        ("Betreff", "Beschreibung", "Kategorie"),
+        ("Titel", "Text", "Schlagwörter"),
+        ("Objet", "Texte", "Catégories"),
+        ("Asunto", "Descripción", "Etiquetas"),
+        ("Otsikko", "Kuvaus", "Asiasanat"),
+        ("Onderwerp", "Omschrijving", "Categorie"),
+    ],
+)
+def test_point_1_names_of_columns_in_other_languages(tmp_path, title, text, labels):
+    path = tmp_path / "tickets.csv"
+    rows = "".join(f"{n};subject {n};printer {n} is broken;printer|office\n" for n in range(4))
+    path.write_text(f"Nr;{title};{text};{labels}\n{rows}", encoding="utf-8")
+    corpus = read(path).corpus
+    assert corpus.layout is not None
+    assert (corpus.layout.sides, corpus.layout.text, corpus.layout.labels) == ((title,), text, (labels,))
+    assert corpus.labels[0] == ["office", "printer"]
+    numbered = "".join(f"{n};printer {n} is broken;printer;office\n" for n in range(4))
+    path.write_text(f"Nr;{text};{labels} 1;{labels} 2\n{numbered}", encoding="utf-8")
+    assert read(path).corpus.labels[0] == ["office", "printer"]
+
+
 def test_point_1_several_possible_label_columns_ask(tmp_path):
     """Point 1: with two candidates for the labels, the message lists both and the option."""
     path = tmp_path / "a.csv"

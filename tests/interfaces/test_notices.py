@@ -32,6 +32,8 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     ("name", "ours"),
     [
         ("omikuji", "label-tree"),
+        ("yake", "train --label-descriptions"),
+        ("pav", "calibrated probabilities"),
         ("tfidf", "rocchio"),
         ("TF-IDF", "rocchio"),
         ("fastText", "auto, svm and logistic"),

@@ -333,6 +333,26 @@ def test_a_job_is_done_when_all_workers_serve_its_model_and_one_is_withdrawn_wit
             time.sleep(0.05)
 
 
+def test_connections_beyond_the_limit_of_open_files_are_refused(tmp_path: Path) -> None:
+    with running(str(small_model(tmp_path / "letters.manylabel")), "--workers", "1", files=64) as server:
+        held = [socket.create_connection(("127.0.0.1", server.port), timeout=20) for _ in range(32)]
+        for connection in held:
+            connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert connection.recv(4096).startswith(b"HTTP/1.1 200 OK")
+        for _ in range(40):  # each is closed after its answer, and so never more than a few are open
+            refused = server.ask("POST", PREDICT, {"text": "late bus " * 20_000})
+            assert (refused.status, refused.headers["retry-after"]) == (503, "1")
+        assert "too many open connections" in refused.json()["detail"]
+        assert server.process.stderr is not None
+        printed = next(line for line in server.process.stderr if "connections are open" in line)
+        assert "32 connections are open, and further ones are refused. Allow the server more open files" in printed
+        for connection in held:
+            connection.close()
+        deadline = time.monotonic() + 10
+        while server.ask("POST", PREDICT, {"text": "late bus"}).status != 200:
+            assert time.monotonic() < deadline
+
+
 def test_systemd_is_told_when_the_server_is_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "notify"
     monkeypatch.setenv("NOTIFY_SOCKET", str(place))

@@ -7,6 +7,8 @@ import pytest
 
 from manylabel import TextClassifier
 from manylabel.exceptions import DataError
+from manylabel.tasks.corpora import Source
+from manylabel.tasks.models import train
 
 pandas = pytest.importorskip("pandas")
 
@@ -38,6 +40,30 @@ def test_columns_are_those_of_the_training(model: TextClassifier, tmp_path: Path
         with pytest.raises(DataError, match="It lacks 'title', 'body'"):
             one.update(others, [["buses"]])
     assert model.predict(TABLE[["body", "title"]]) == model.predict(TABLE)
+
+
+def test_a_model_of_a_file_takes_frames_with_the_columns_of_the_file(tmp_path: Path) -> None:
+    """Fields are counted apart here: a column that is not named as its field would be left out of the scores."""
+    table = TABLE.rename(columns={"title": "Subject", "body": "Letter"})
+    table.assign(labels=["; ".join(labels) for labels in LABELS]).to_csv(tmp_path / "letters.csv", index=False)
+    columns = {"text_column": ["Subject", "Letter"], "label_column": "labels"}
+    fields = {"features": {"fields": ["Subject", "text"]}}
+    source = Source(str(tmp_path / "letters.csv"), options=columns)
+    train(source, tmp_path / "model", method="nb-binary", overrides=fields)
+    model = TextClassifier.load(tmp_path / "model")
+    assert model.reading is not None
+    assert (model.reading.texts, model.reading.fields) == (("Subject", "Letter"), ("Subject", "text"))
+    renamed = table.rename(columns={"Letter": "text"})
+    scores = model.predict_scores([{"Subject": title, "text": body} for title, body in zip(TITLES, BODIES)])
+    for frame in (table, table[["Letter", "Subject"]], renamed):
+        assert model.predict_scores(frame).tolist() == scores.tolist()
+    found = r"It lacks 'Subject'\. Found: 'Title', 'Letter'\. .* documents\[\['Subject', 'Letter'\]\]"
+    with pytest.raises(DataError, match=found):
+        model.predict(table.rename(columns={"Subject": "Title"}))
+    with pytest.raises(DataError, match=r"It also has 'id'\. Found: 'Subject', 'Letter', 'id'\."):
+        model.predict(table.assign(id="a1"))
+    with pytest.raises(DataError, match=r"It lacks 'Letter'\. Found: 'Subject'\."):
+        model.predict(table[["Subject"]])
 
 
 def test_documents_of_other_forms_have_no_columns_to_compare(model: TextClassifier) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from manylabel import TextClassifier
+from manylabel.cli.run import run
 from manylabel.data import read_label_descriptions
 from manylabel.data.label_descriptions import checked_descriptions, is_vocabulary
 from manylabel.data.label_vocabulary import addresses_of
@@ -111,6 +112,19 @@ def test_descriptions_and_documents_name_a_label_alike_by_address_or_name(
         "buses": "http://x/2",
         "lamps": "http://x/3",
     }
+
+
+def test_the_language_of_labels_is_chosen_without_documents_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("rdflib")
+    thesaurus, model = tmp_path / "a.ttl", tmp_path / "m.manylabel"
+    thesaurus.write_text(THESAURUS)
+    command = ["train", "--label-descriptions", str(thesaurus), "--model", str(model)]
+    assert run([*command, "--label-language", "de"]) == 0
+    assert TextClassifier.load(model).labels_ == ["Straßen", "Busse", "Lampen"]
+    assert run(command) != 0
+    assert "Found: 'de', 'en'. Choose one of them (--label-language)." in capsys.readouterr().err
 
 
 def test_long_texts_beside_addresses_are_descriptions_and_not_names(tmp_path: Path) -> None:

@@ -231,11 +231,21 @@ def test_the_winner_is_trained_again_while_there_is_time_for_more(
     assert found.trained == sizes[1] < sizes[2] == 415
     assert found.test is not None
     assert "because of the budget" in str(compare_page(found))
+    assert "manylabel train DATA --recipe FILE" in str(compare_page(found))
 
 
 def test_the_race_is_shorter_where_training_takes_long() -> None:
     assert share_for_race(SMALL, 60.0) == 0.8
     assert share_for_race(replace(SMALL, documents=10**5, nonzeros=10**7, labels=2000), 60.0) == 0.5
+
+
+def test_a_comparison_states_that_views_of_the_default_were_not_compared() -> None:
+    """With 1,000 documents the default tries further views in training, and the folds of a comparison do not."""
+    found = compare(Source("townhall"), None, methods=["auto"], folds=2, n_jobs=1).record
+    first, told = found.leaderboard[0], "compared without further views"
+    for features, trained, expected in (("title again", 1000, True), ("stems", 999, False), ("as given", 1000, False)):
+        page = compare_page(replace(found, leaderboard=[replace(first, features=features)], trained=trained))
+        assert (told in str(page)) == expected
 
 
 def test_a_comparison_without_time_to_train_the_winner_has_no_model(

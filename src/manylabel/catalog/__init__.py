@@ -47,13 +47,15 @@ _POWERSET = "Label powerset is the method nb-powerset here; --set model.base=svm
 _PRUNED = "Pruned sets are label powerset without rare sets: nb-powerset here, with --set model.min_count=3."
 _RAKEL = "RAkEL is not included; nb-powerset learns whole label sets, and mnb-vw-ecc is an ensemble of chains."
 _NEIGHBOURS = "Binary relevance of nearest neighbours is the method knn-majority here; ml-knn is ML-kNN."
+_LEXICAL = "Annif's lexical backends are not included; train --label-descriptions FILE compares texts with label names."
 _RANKING = "Calibrated label ranking is the method one-vs-one here."
 
 COUNTERPARTS: Mapping[str, str] = {
     "omikuji": "The method of Annif's omikuji backend is label-tree here.",
     "tfidf": "The method of Annif's tfidf backend is rocchio here.",
     "fasttext": "fastText is not included; auto, svm and logistic are linear classifiers of words as it is.",
-    "mllm": "Annif's mllm is not included; train --label-descriptions FILE compares texts with the names of labels.",
+    **dict.fromkeys(["mllm", "stwfsa", "yake"], _LEXICAL),
+    "pav": "Annif's pav calibrates scores; methods with learned thresholds predict calibrated probabilities here.",
     "svc": "The method of Annif's svc backend is svm here, with --single-label.",
     "nnensemble": "Annif's neural ensemble is not included; ensemble-stacked learns how to combine methods.",
     "parabel": "Label trees as in Parabel and Bonsai are the method label-tree here.",

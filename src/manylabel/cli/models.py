@@ -89,7 +89,7 @@ def train(
     )
     with progress(), chosen_engine(workers, cluster) as engine:
         trained = task(
-            None if data is None else reading.source(data),
+            reading.source(data or ""),
             target,
             method=method or DEFAULT_METHOD,
             overrides=overrides,

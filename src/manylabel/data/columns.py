@@ -15,10 +15,19 @@ from manylabel.data.layout import Layout, listed
 from manylabel.data.table import ColumnOptions, Table, columns_of_training
 from manylabel.exceptions import DataError
 
-TITLES = ("title", "headline", "subject")
+# Names in English come first, then those in German, French, Spanish, Finnish and Dutch. Words that mean a topic as
+# often as a title, such as the French `sujet` and the Finnish `aihe`, are left out.
+TITLES = (
+    "title", "headline", "subject", "titel", "betreff", "überschrift", "titre", "objet", "título", "asunto", "otsikko",
+    "onderwerp",
+)  # fmt: skip
+SUMMARIES = ("zusammenfassung", "résumé", "resumen", "tiivistelmä", "samenvatting")
+DESCRIPTIONS = ("beschreibung", "descripción", "kuvaus", "beschrijving", "omschrijving")
 TEXTS = (
     "text", "body", "abstract", "content", "description", "document", "comment_text", "comment", "message",
     "sentence", "review", "tweet", "summary",
+    "texte", "texto", "teksti", "tekst", "inhalt", "contenu", "contenido", "sisältö", "inhoud",
+    *DESCRIPTIONS, "nachricht", "mensaje", "viesti", "bericht", *SUMMARIES,
 )  # fmt: skip
 IDS = ("id", "document_id", "doc_id", "_id", "docid")
 _OTHER_ID = re.compile(
@@ -31,7 +40,7 @@ _NAME = re.compile(r"[^\W\d][\w.#-]*([ ][\w.#-]+)?")
 SPLITS = ("split", "part", "fold")
 KNOWN = frozenset(TITLES + TEXTS + LABELS + IDS + SPLITS)
 # Only these become fields beside the main text; another column, such as `comment`, stays metadata.
-SIDE_FIELDS = ("title", "headline", "abstract", "body", "description", "summary")
+SIDE_FIELDS = ("title", "headline", "abstract", "body", "description", "summary", *DESCRIPTIONS, *SUMMARIES)
 
 
 def has_header(cells: Sequence[str]) -> bool:

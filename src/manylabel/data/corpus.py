@@ -295,12 +295,16 @@ def _combined_counts(splits: Mapping[str, Corpus]) -> tuple[Csr | None, list[str
     return Csr(sparse.vstack(wide, format="csr")), terms
 
 
-def with_columns_of(corpus: Corpus, trained: Corpus) -> Corpus:
-    """The corpus, where its columns are those of the training documents; an error otherwise.
+def with_width(corpus: Corpus, width: int) -> Corpus:
+    """The corpus with that number of columns of counts: missing ones are 0, further ones are left out."""
+    assert corpus.counts is not None  # only files of counts have a width
+    known = corpus.counts[:, :width]
+    counts = Csr((known.data, known.indices, known.indptr), shape=(len(corpus), width))
+    return replace(corpus, counts=counts, terms=numbered_terms(width))
 
-    Columns without names, whose number is that of the last one in the file, are as many as in training: further ones
-    were never seen there, and missing ones are 0.
-    """
+
+def check_columns_of(corpus: Corpus, trained: Corpus) -> None:
+    """Raise an error where the columns of the corpus are not those of the training documents."""
     if (corpus.counts is None) != (trained.counts is None):
         kinds = ("texts", "counts") if corpus.counts is None else ("counts", "texts")
         raise DataError(
@@ -308,16 +312,9 @@ def with_columns_of(corpus: Corpus, trained: Corpus) -> Corpus:
             path=corpus.source or None,
             remedy="Give documents of one kind.",
         )
-    if corpus.counts is None or trained.counts is None:
-        return corpus
-    given, wanted = (_column_names(one.counts, one.terms) for one in (corpus, trained))
-    width = len(wanted)
-    if given != wanted and given == numbered_terms(len(given)) and wanted == numbered_terms(width):
-        known = corpus.counts[:, :width]
-        counts = Csr((known.data, known.indices, known.indptr), shape=(len(corpus), width))
-        return replace(corpus, counts=counts, terms=wanted)
-    check_same_columns(given, wanted, corpus.source or None)
-    return corpus
+    if corpus.counts is not None:
+        given, wanted = (_column_names(one.counts, one.terms) for one in (corpus, trained))
+        check_same_columns(given, wanted, corpus.source or None)
 
 
 def check_same_columns(given: Sequence[str], trained: Sequence[str], path: str | Path | None = None) -> None:

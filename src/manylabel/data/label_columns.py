@@ -26,26 +26,24 @@ from manylabel.progress import remark
 from manylabel.wording import counted
 
 LABELS = (
-    "labels",
-    "label",
-    "subjects",
-    "subject_uris",
-    "subject_labels",
-    "topics",
-    "tags",
-    "categories",
-    "classes",
-    "category",
-    "topic",
-    "class",
-    "tag",
-)
+    "labels", "label", "subjects", "subject_uris", "subject_labels", "topics", "tags", "categories", "classes",
+    "category", "topic", "class", "tag",
+    "schlagwörter", "schlagworte", "schlagwort", "kategorien", "kategorie", "themen", "thema",
+    "étiquettes", "étiquette", "catégories", "catégorie", "thèmes", "thème",
+    "etiquetas", "etiqueta", "categorías", "categoría", "temas", "tema",
+    "asiasanat", "aiheet", "luokat", "luokka",
+    "trefwoorden", "trefwoord", "categorieën", "categorie",
+)  # fmt: skip
+"""Usual names for labels: English, then German, French, Spanish, Finnish and Dutch."""
 FAMILIES = {
     "label": "labels", "subject_uris": "subjects", "subject_labels": "subjects", "category": "categories",
-    "topic": "topics", "class": "classes", "tag": "tags",
+    "topic": "topics", "class": "classes", "tag": "tags", "schlagworte": "schlagwörter", "schlagwort": "schlagwörter",
+    "kategorie": "kategorien", "thema": "themen", "étiquette": "étiquettes", "catégorie": "catégories",
+    "thème": "thèmes", "etiqueta": "etiquetas", "categoría": "categorías", "tema": "temas", "luokka": "luokat",
+    "trefwoord": "trefwoorden", "categorie": "categorieën",
 }  # fmt: skip
 """Names for labels of which the first that occurs is meant; columns of two families are ambiguous."""
-NUMBERED = re.compile(r"([a-z_]+?)[ _-]?\d+")
+NUMBERED = re.compile(r"([^\W\d]+?)[ _-]?\d+")
 
 
 @dataclass(frozen=True, slots=True)

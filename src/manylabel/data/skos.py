@@ -273,4 +273,6 @@ def _distinct(names: dict[str, str]) -> dict[str, str]:
 
 def _no_language(problem: str, named: dict[str, dict[str, str]], path: Path) -> DataError:
     languages = ", ".join(repr(language) if language else "none given" for language in sorted(named))
-    return DataError(f"{problem}. Found: {languages or 'no prefLabels'}.", path=path, remedy="Choose one of them.")
+    return DataError(
+        f"{problem}. Found: {languages or 'no prefLabels'}.", path=path, remedy="Choose one of them (--label-language)."
+    )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
+from manylabel.decisions.auto import LEAST_DOCUMENTS
 from manylabel.evaluation.bootstrap import Difference
 from manylabel.metrics.targets import measured_documents
 from manylabel.reports.charts import Axis, Chart, Series
@@ -18,6 +18,7 @@ MOST_STOPPED = 15
 MOST_ABSENT = 8
 LEVEL_SIGN = "≈"
 COSTS = "What it costs"
+UNMEASURED = " auto was compared without further views of the texts, which the trained model may use beside its words."
 
 
 def compare_page(facts: ComparisonRecord) -> list[Block]:
@@ -163,12 +164,16 @@ def expected_text(facts: ComparisonRecord) -> str:
     """The prediction interval in words."""
     one = facts.expected
     drift = f", between folds {figure(one.of_folds, facts)}" if one.of_folds else ""
+    winner = facts.leaderboard[0]
+    of_words = winner.features in ("words", "stems", "title again")
+    tries_views = winner.method == "auto" and of_words and facts.trained >= LEAST_DOCUMENTS
     return (
         f"On {counted(one.documents, 'new document')} expect {figure(one.value, facts)}; 95 % prediction interval "
         f"{figure(one.low, facts)} to {figure(one.high, facts)}. It is the mean over random samples of as many of the "
         f"compared documents. Subtracted because the winner was chosen by this value: "
         f"{figure(one.optimism, facts)}; standard deviations: of the estimate {figure(one.of_estimate, facts)}, "
         f"of a test of this size {figure(one.of_test, facts)}{drift}."
+        f"{UNMEASURED if tries_views else ''}"
     )
 
 
@@ -223,7 +228,7 @@ def _gap(row: LeaderboardRow, facts: ComparisonRecord) -> list[Cell]:
 
 
 def _model(facts: ComparisonRecord) -> list[Block]:
-    again = f"manylabel train {shlex.quote(facts.data)} --recipe FILE"
+    again = "manylabel train DATA --recipe FILE"
     if facts.trained == 0:
         longer = f"Give a longer --budget, or save the recipe to a file and run: {again}"
         return [

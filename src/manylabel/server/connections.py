@@ -23,6 +23,7 @@ MOST_DISCARDED = 64 << 20
 """Bytes of a request that was answered already which are read and discarded, so that its client reads the answer."""
 SILENCE = 5.0
 """Seconds without a further piece of such a request after which its connection is closed."""
+TOO_MANY = "The server has too many open connections. Send the request again later."
 LINE_ENDS, EMPTY_LINE = (b"\r\n", b"\n"), b"\n\r\n"
 """Headers and chunked bodies end with an empty line, which may have begun in the piece of data before."""
 
@@ -56,11 +57,13 @@ class Connection(HttpToolsProtocol):
 
     While a request that was answered still arrives, the connection is not closed: the system would report to the client
     that it was reset, before the client has read the answer. What arrives is discarded, within limits.
+
+    One that is `surplus` is refused when its first request arrives: the worker has as many as its open files allow.
     """
 
-    def __init__(self, limits: Limits, shortcut: Shortcut, **settings: Any) -> None:
+    def __init__(self, limits: Limits, shortcut: Shortcut, *, surplus: bool = False, **settings: Any) -> None:
         super().__init__(**settings)
-        self.limits, self.shortcut = limits, shortcut
+        self.limits, self.shortcut, self.surplus = limits, shortcut, surplus
         self._arriving, self._in_headers = True, True
         self._received = 0
         """Bytes of the headers that have arrived."""
@@ -104,6 +107,9 @@ class Connection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Read a piece of data, which may hold parts of several requests."""
         self._is_first, self._used = True, self.loop.time()
+        if self.surplus and not self.is_ending:
+            self._received += len(data)
+            self._refuse(RequestError(503, TOO_MANY, {"Retry-After": "1"}))
         start = 0
         while start < len(data) and self._refusal is None and not self.is_ending and not self.transport.is_closing():
             end = self._end_of_part(data, start)

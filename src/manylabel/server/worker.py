@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import gc
 import os
 import resource
@@ -57,7 +58,12 @@ MEMORY = 1.0
 """Seconds between two looks at the memory of the process."""
 ENOUGH_FILES = 1 << 16
 RESERVED_FILES = 64
-"""File handles that connections leave for model files and logs."""
+"""File handles that connections leave for model files and logs; a quarter of them is for connections that are refused.
+Where few are allowed, it is at most half of them."""
+PAUSE = 0.2
+"""Seconds without accepting connections after none could be accepted for want of file handles."""
+BETWEEN_WARNINGS = 60.0
+"""Seconds between two warnings that there are too many connections."""
 
 
 def application(models: Models, settings: Settings, metrics: Metrics, log: Log) -> Gate:
@@ -91,7 +97,10 @@ class WorkerServer(uvicorn.Server):
         self.listener, self.models, self.limits = listener, models, limits
         self.metrics, self.log = gate.metrics, gate.log
         self.shortcut = Shortcut(OPERATIONS, models, limits, gate)
-        self.most = raise_file_limit() - RESERVED_FILES
+        files = raise_file_limit()
+        reserved = min(RESERVED_FILES, files // 2)
+        self.most, self.most_refused = files - reserved, reserved // 4
+        self._warned = -BETWEEN_WARNINGS
         self._told: asyncio.Queue[tuple[FoundModel | WithdrawnModel | Looked, int | None]] = asyncio.Queue()
         self._working: list[asyncio.Task[None]] = []
         self._accepting: set[asyncio.Task[None]] = set()
@@ -118,20 +127,50 @@ class WorkerServer(uvicorn.Server):
         await super().shutdown()
 
     def _accept(self) -> None:
-        with contextlib.suppress(BlockingIOError, ConnectionError):
+        """Accept a connection; beyond the limit it is refused when its request arrives, or closed at once."""
+        loop = asyncio.get_running_loop()
+        try:
             connection, _ = self.listener.accept()
-            if len(self.server_state.connections) >= self.most:
-                connection.close()
-                return
-            connection.setblocking(False)
-            task = asyncio.get_running_loop().create_task(self._serve_connection(connection))
-            self._accepting.add(task)
-            task.add_done_callback(self._accepting.discard)
+        except (BlockingIOError, ConnectionError):
+            return
+        except OSError as error:
+            if error.errno not in (errno.EMFILE, errno.ENFILE):
+                raise
+            self._warn_of_too_many("no file handle is left to accept a connection")
+            loop.remove_reader(self.listener)
+            loop.call_later(PAUSE, self._accept_again)
+            return
+        surplus = len(self.server_state.connections) - self.most
+        if surplus >= 0:
+            self._warn_of_too_many(f"{self.most:,} connections are open, and further ones are refused")
+        if surplus >= self.most_refused:
+            connection.close()
+            return
+        connection.setblocking(False)
+        task = loop.create_task(self._serve_connection(connection, surplus=surplus >= 0))
+        self._accepting.add(task)
+        task.add_done_callback(self._accepting.discard)
 
-    async def _serve_connection(self, connection: socket.socket) -> None:
+    def _accept_again(self) -> None:
+        if not self.should_exit:
+            asyncio.get_running_loop().add_reader(self.listener, self._accept)
+
+    def _warn_of_too_many(self, what: str) -> None:
+        now = asyncio.get_running_loop().time()
+        if now - self._warned >= BETWEEN_WARNINGS:
+            self._warned = now
+            advice = "Allow the server more open files (ulimit -n, LimitNOFILE of systemd), or start more workers."
+            self.log.write("too_many_connections", f"{what}. {advice}", "error")
+
+    async def _serve_connection(self, connection: socket.socket, *, surplus: bool) -> None:
         def protocol() -> asyncio.Protocol:
             return Connection(
-                self.limits, self.shortcut, config=self.config, server_state=self.server_state, app_state={}
+                self.limits,
+                self.shortcut,
+                surplus=surplus,
+                config=self.config,
+                server_state=self.server_state,
+                app_state={},
             )
 
         with contextlib.suppress(OSError):  # it was closed again before it was served

@@ -11,8 +11,8 @@ from typing import Any
 
 from manylabel.classifier import TextClassifier
 from manylabel.data import KNOWN, Corpus, load
-from manylabel.data.corpus import SPLIT_NAMES, with_columns_of
-from manylabel.data.documents import strings
+from manylabel.data.corpus import SPLIT_NAMES, check_columns_of, with_width
+from manylabel.data.documents import stored_names, strings
 from manylabel.data.hierarchy import find_hierarchy
 from manylabel.data.label_descriptions import is_vocabulary, named_descriptions, read_label_descriptions
 from manylabel.data.label_vocabulary import (
@@ -57,6 +57,7 @@ class Source:
     """Where documents come from and how to read them: what every command that takes data takes."""
 
     data: str
+    """A file, a folder or the name of a data set; empty where labels are learned from their descriptions alone."""
     format: str | None = None
     on_error: OnError = "raise"
     options: Mapping[str, Any] | None = None
@@ -132,11 +133,34 @@ def load_source(
     _report_shared_ids(corpus, source)
     how = "built into manylabel" if reading.format == "builtin" else f"read as {read_as(reading.format)}"
     remark(f"{source.data}: {'; '.join([how, *choices_of(corpus)])}.")
+    if reading.format == "libsvm":
+        corpus = _as_wide_as_training(corpus, source, trained)
     if model is not None and corpus.counts is not None and corpus.terms is not None:
         model.check_columns(corpus.terms)
     if like is not None:
-        corpus = with_columns_of(corpus, like)
+        check_columns_of(corpus, like)
     return replace(reading, corpus=corpus, skipped=[*reading.skipped, *problems.skipped])
+
+
+def _as_wide_as_training(corpus: Corpus, source: Source, trained: TextClassifier | Corpus | None) -> Corpus:
+    """The documents of a libsvm file with as many features as the training documents, where features have no names.
+
+    Such a file does not state its number of features: it ends with the last one that occurs. Features beyond those of
+    the training are left out, as LIBLINEAR does.
+    """
+    if isinstance(trained, Corpus):
+        wanted = 0 if trained.counts is None else trained.counts.shape[1]
+        names = stored_names(trained.terms, wanted)
+    else:
+        wanted = 0 if trained is None else trained.features_.n_columns_ or 0
+        names = None if trained is None else trained.features_.column_names_
+    width = 0 if corpus.counts is None else corpus.counts.shape[1]
+    if not wanted or names or stored_names(corpus.terms, width) or width == wanted:
+        return corpus
+    if width > wanted:
+        unseen = counted(width - wanted, "feature is", "features are")
+        remark(f"{source.data}: {unseen} beyond the {wanted:,} of the training documents and ignored.")
+    return with_width(corpus, wanted)
 
 
 def _report_shared_ids(corpus: Corpus, source: Source) -> None:
@@ -291,12 +315,12 @@ def split_of(corpus: Corpus, split: str | None, default: str) -> Corpus:
 
 
 def described_corpus(
-    source: Source | None, split: str | None, path: Path
+    source: Source, split: str | None, path: Path
 ) -> tuple[Corpus, Corpus, list[Problem], dict[str, str]]:
     """All documents and those to learn from, which may have no labels or not be there at all, what was skipped, and the
     descriptions of labels in a file.
     """
-    if source is None:
+    if not source.data:
         whole, skipped = Corpus(ids=[], fields={"text": []}, labels=[], name=path.name), []
     else:
         if source.vocabulary is None and path.is_file() and is_vocabulary(path):
@@ -305,20 +329,18 @@ def described_corpus(
         whole, skipped = loaded.corpus, loaded.skipped
         if whole.labels is None:
             whole = replace(whole, labels=[[] for _ in whole.ids])
-    problems = Problems() if source is None else source.problems()
+    problems = source.problems()
     whole, texts = describe_labels(whole, source, path, problems)
     return whole, split_of(whole, split, "train"), [*skipped, *problems.skipped], texts
 
 
-def describe_labels(
-    corpus: Corpus, source: Source | None, path: Path, problems: Problems
-) -> tuple[Corpus, dict[str, str]]:
+def describe_labels(corpus: Corpus, source: Source, path: Path, problems: Problems) -> tuple[Corpus, dict[str, str]]:
     """The corpus and the descriptions of labels in a file, which name a label alike whether it is given by its address
     or by a name; the vocabulary of the corpus then has the labels that are only described, too.
     """
-    language = None if source is None else source.label_language
+    language = source.label_language
     texts = read_label_descriptions(path, problems, labels=corpus.label_names, language=language)
-    given = None if source is None or source.vocabulary is None else Path(source.vocabulary)
+    given = None if source.vocabulary is None else Path(source.vocabulary)
     files = dict.fromkeys(file for file in (given, path if is_vocabulary(path) else None) if file is not None)
     vocabulary = corpus.vocabulary
     for file in files:

@@ -86,7 +86,7 @@ def chosen_engine(workers: int | None, cluster: str | None) -> Iterator[Engine |
 
 
 def train(
-    source: Source | None,
+    source: Source,
     model: Path,
     *,
     method: str = DEFAULT_METHOD,
@@ -103,20 +103,21 @@ def train(
 ) -> Trained:
     """Load the documents, fit the method, save the model; from shards on disk where the corpus is large.
 
-    `descriptions` is a file that describes the labels; with it the corpus is read at once, and `source` may be None.
+    `descriptions` is a file that describes the labels; with it the corpus is read at once, and `source` may have
+    no data.
 
     With an `engine` it is trained from shards, whatever its size. What is computed on the way is kept in a folder
     beside the model. After an interruption the same call goes on with it; when the model is written, it is removed.
     """
-    in_memory = source is None or descriptions is not None or order_by is not None
+    in_memory = not source.data or descriptions is not None or order_by is not None
     if in_memory and engine is not None:
         raise UnsupportedError(
             "--label-descriptions and --order-by need all documents in memory. Leave --workers and --cluster out."
         )
-    if source is not None and in_memory:
+    if source.data and in_memory:
         option = "--order-by" if descriptions is None else "--label-descriptions"
         check_all_in_memory(source, memory, f"train {option}")
-    if source is None or in_memory or (engine is None and not is_large(source, memory)):
+    if in_memory or (engine is None and not is_large(source, memory)):
         settings: dict[str, Any] = {"method": method, "overrides": overrides, "split": split, "seed": seed}
         settings |= {"single_label": single_label, "n_jobs": n_jobs, "memory": memory, "descriptions": descriptions}
         settings |= {"order_by": order_by, "vectors": vectors}

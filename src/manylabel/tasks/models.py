@@ -102,7 +102,7 @@ def fit_corpus(
 
 
 def train(
-    source: Source | None,
+    source: Source,
     model: Path | None,
     *,
     method: str = DEFAULT_METHOD,
@@ -120,7 +120,7 @@ def train(
 
     `vectors` is a file of ready vectors of all documents that are loaded (`ready_vectors`).
     `order_by` is a column of dates: thresholds and the quality to expect are then learned in time-ordered folds.
-    `descriptions` is a file that describes the labels; with it there may be no source, or one without labels.
+    `descriptions` is a file that describes the labels; with it the source may have no labels, or no data at all.
     """
     recipe = Recipe.of(method, overrides)
     whole, corpus, skipped, texts = _to_learn(source, split, descriptions)
@@ -138,7 +138,7 @@ def train(
         encoder=encoder,
     )
     seconds = time.perf_counter() - began
-    name = whole.name or (str(descriptions) if source is None else source.data)
+    name = whole.name or source.data or str(descriptions)
     counts = SplitCounts.of(corpus.label_sets)
     if model is not None:
         classifier.save(model, training_facts(corpus, name, "train"))
@@ -163,12 +163,12 @@ def train(
 
 
 def _to_learn(
-    source: Source | None, split: str | None, descriptions: Path | None
+    source: Source, split: str | None, descriptions: Path | None
 ) -> tuple[Corpus, Corpus, list[Problem], dict[str, str] | None]:
     """All documents, those to learn from, what was skipped, and the descriptions of labels, if any."""
     if descriptions is not None:
         return described_corpus(source, split, descriptions)
-    if source is None:
+    if not source.data:
         raise ParameterError("There is nothing to learn from: give DATA, --label-descriptions FILE, or both.")
     loaded = load_source(source)
     return loaded.corpus, split_of(loaded.corpus, split, "train"), loaded.skipped, None

@@ -59,10 +59,10 @@ class Reading extends LitElement {
       ${listed.map((one) => html`<option value=${one} ?selected=${one === value}>${names[one] ?? one}</option>`)}</select>`);
   }
 
-  /** A text where no list of columns is known, since the file could not be read. */
-  typed(title, name) {
+  /** A text where no list of columns or sheets is known, since the file could not be read. */
+  typed(title, name, of = "column") {
     const value = [this.options[name] ?? ""].flat().join(", ");
-    return this.row(title, [name], html`<input aria-labelledby=${`guess-${name}`} .value=${value} placeholder="name of a column" @change=${(event) => this.change({ [name]: event.target.value.trim() || null })}>`);
+    return this.row(title, [name], html`<input aria-labelledby=${`guess-${name}`} .value=${value} placeholder=${`name of a ${of}`} @change=${(event) => this.change({ [name]: event.target.value.trim() || null })}>`);
   }
 
   /** Several columns: each with a button that removes it, and a list of those to add. */
@@ -106,6 +106,20 @@ class Reading extends LitElement {
       ${isOther ? html`<input aria-label="What stands between labels" maxlength="20" .value=${value ?? ""} @change=${(event) => { this.other = false; this.change({ label_separator: event.target.value || null }); }}>` : nothing}`);
   }
 
+  /** Columns of ids and splits. */
+  otherColumns() {
+    if (!this.preview) return html`${this.typed("Ids", "id_column")}${this.typed("Split (train, test)", "split_column")}`;
+    const { id, split } = this.preview.columns, { columns } = this;
+    return columns.length ? html`${this.choice("Ids", "id_column", id, columns, {}, "none: the line of each document")}
+      ${this.choice("Split (train, test)", "split_column", split, columns, {}, "none")}` : nothing;
+  }
+
+  /** The sheet of a workbook. */
+  sheet() {
+    if (!this.preview) return this.typed("Sheet", "sheet", "sheet");
+    return this.preview.sheets?.length ? this.choice("Sheet", "sheet", this.preview.sheet, this.preview.sheets) : nothing;
+  }
+
   /** Controls that only some formats have. */
   table() {
     const { preview, options } = this, has = (name) => !preview || preview[name] !== null;
@@ -115,7 +129,7 @@ class Reading extends LitElement {
         <option value="yes" ?selected=${header}>names of columns</option><option value="no" ?selected=${!header}>a document</option></select>`) : nothing}
       ${has("encoding") ? this.choice("Encoding", "encoding", preview?.encoding ?? options.encoding ?? "utf-8", ENCODINGS) : nothing}
       ${!preview || preview.format === "arff" ? this.labelCount() : nothing}
-      ${preview?.sheets?.length ? this.choice("Sheet", "sheet", preview.sheet, preview.sheets) : nothing}`;
+      ${this.sheet()}`;
   }
 
   /** ARFF does not tell which attributes are labels, unless a file of labels comes with it. */
@@ -129,12 +143,10 @@ class Reading extends LitElement {
   }
 
   render() {
-    const { preview, columns } = this, roles = preview?.columns;
+    const { preview } = this;
     return html`<div class="guesses">
       ${this.choice("Format", "format", preview?.format ?? this.options.format ?? null, this.formats, {}, "recognised")}
-      ${preview && !roles ? nothing : html`${this.textControls()}${this.labelControls()}${this.separator()}
-        ${columns.length ? html`${this.choice("Ids", "id_column", roles.id, columns, {}, "none: the line of each document")}
-          ${this.choice("Split (train, test)", "split_column", roles.split, columns, {}, "none")}` : nothing}`}
+      ${preview && !preview.columns ? nothing : html`${this.textControls()}${this.labelControls()}${this.separator()}${this.otherColumns()}`}
       ${this.table()}</div>
       <div class="ticks">${this.tick("Merge labels that differ only in case, blanks or Unicode form", "merge_labels", true)}
       ${this.tick("Leave out documents that cannot be read", "on_error", "skip")}</div>`;
