@@ -26,6 +26,13 @@ def row(vectorizer: Vectorizer, text: Any) -> dict[str, int]:
     return {vectorizer.terms_[column]: int(count) for column, count in zip(X.indices, X.data, strict=True)}
 
 
+def test_a_field_that_no_document_has_is_named() -> None:
+    documents = [{"title": "Late bus", "body": "The bus was late."}, "only a body"]
+    with pytest.raises(DataError, match=r"No document has the field 'tittle'\. Found: title, body"):
+        Vectorizer(fields=["tittle", "*"]).fit(iter(documents))
+    assert Vectorizer(fields=["title", "*"]).fit(documents).transform(["late"]).nnz == 1
+
+
 def test_fields_have_columns_of_their_own() -> None:
     documents = [{"title": "Late bus", "body": "The bus was late, late."}, {"title": "Road"}, "only a body"]
     vectorizer = Vectorizer(fields=["title", "body"]).fit(documents)

@@ -230,6 +230,16 @@ def strings(texts: Iterable[Text], fields: Sequence[str] | None = None) -> list[
     return [text for position, document in enumerate(documents) for text in _by_field(document, position, fields)]
 
 
+def check_fields(documents: Sequence[Text], fields: Sequence[str]) -> None:
+    """Raise an error for a field that none of the documents has; documents that are one string have no named fields."""
+    known = dict.fromkeys(name for document in documents if isinstance(document, Mapping) for name in document)
+    missing = [name for name in fields if name != WHOLE and name not in known]
+    if known and missing:
+        found = ", ".join(map(str, known))
+        problem = f"No document has the field {missing[0]!r}. Found: {found}."
+        raise DataError(problem, remedy="Choose the fields (features.fields) among them.")
+
+
 def _joined(document: object, position: int) -> str:
     if isinstance(document, str):
         return document

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.data.corpus import Text
-from manylabel.data.documents import WHOLE, strings
+from manylabel.data.documents import WHOLE, check_fields, strings
 from manylabel.estimator import Csr, Ints, Transformer
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 from manylabel.features.languages import LANGUAGES, stop_words
@@ -387,6 +387,9 @@ class Vectorizer(Transformer):
         if at_least_one or not self.is_fitted:
             self.check_parameters()
         fields = None if self.fields is None else tuple(self.fields)
+        if at_least_one and fields is not None:
+            texts = list(texts)
+            check_fields(texts, fields)
         documents = strings(texts, fields)
         if at_least_one and not documents:
             raise DataError("There are no documents to learn from.", remedy="Give at least one document.")
