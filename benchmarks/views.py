@@ -107,6 +107,7 @@ def main() -> None:
     for metric in asked.metrics:
         rows = [row for row in known.values() if row["metric"] == metric and row["size"] in sizes.get(row["set"], ())]
         print(table(rows, kinds))
+        print(differences(rows, kinds))
         print(mean_differences(rows, kinds))
 
 
@@ -187,27 +188,37 @@ def candidates_before(
 
 
 def table(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> str:
-    """Sets and sizes × kinds, in percent; micro / macro F1 of each."""
-    if not rows:
-        return ""
-    compared = [kind for kind in kinds if is_compared(kind)]
-    bases = [base for base in BASES if base in kinds]
-    pairs = list(product(compared, bases))
-    timed = [*bases, *compared]
-    columns = [*kinds, *(f"{kind} − {base}" for kind, base in pairs), "CPU seconds: " + ", ".join(timed)]
-    lines = [
-        f"| {rows[0]['metric']} (micro / macro F1) | documents | draws | {' | '.join(columns)} |",
-        "|---" * (len(columns) + 3) + "|",
-    ]
+    """Sets and sizes × kinds, in percent; micro / macro F1 of each, and CPU seconds of those that are compared."""
+    timed = [kind for kind in kinds if kind in BASES or is_compared(kind)]
+    lines = _head(rows, "micro / macro F1", [*kinds, "CPU seconds: " + ", ".join(timed)])
     for (name, size), found in _by_sample(rows).items():
-        n_draws = len({row["draw"] for ones in found.values() for row in ones})
+        n_draws = _n_draws(found)
         cells = [_figures(found[kind], n_draws) if kind in found else "–" for kind in kinds]
-        cells += [_difference(found.get(kind, []), base) for kind, base in pairs]
-        seconds = [
-            f"{np.mean([row['seconds'] for row in found[kind]]):.1f}" if kind in found else "–" for kind in timed
-        ]
-        lines.append(f"| {name} | {size:,} | {n_draws} | {' | '.join(cells)} | {', '.join(seconds)} |")
+        seconds = [np.mean([row["seconds"] for row in found[kind]]) if kind in found else None for kind in timed]
+        cells.append(", ".join("–" if one is None else f"{one:.1f}" for one in seconds))
+        lines.append(f"| {name} | {size:,} | {n_draws} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def differences(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> str:
+    """Sets and sizes × kinds that are compared, each with BASES: differences of the metric of training, in points."""
+    pairs = list(product([kind for kind in kinds if is_compared(kind)], [base for base in BASES if base in kinds]))
+    lines = _head(rows, "difference", [f"{kind} − {base}" for kind, base in pairs])
+    for (name, size), found in _by_sample(rows).items():
+        cells = [_difference(found.get(kind, []), base) for kind, base in pairs]
+        lines.append(f"| {name} | {size:,} | {_n_draws(found)} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _head(rows: Sequence[Mapping[str, Any]], what: str, columns: Sequence[str]) -> list[str]:
+    """The first two lines of a table of sets and sizes."""
+    titles = [f"trained for {rows[0]['metric'] if rows else 'nothing'}: {what}", "documents", "draws", *columns]
+    return [f"| {' | '.join(titles)} |", "|---" * len(titles) + "|"]
+
+
+def _n_draws(found: Mapping[str, Sequence[Mapping[str, Any]]]) -> int:
+    """The number of draws of the kind that has most of them."""
+    return max(len(draws) for draws in found.values())
 
 
 def mean_differences(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) -> str:
@@ -235,9 +246,13 @@ def mean_differences(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) ->
 def _by_sample(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], dict[str, list[Mapping[str, Any]]]]:
     """The rows of each kind, one for each draw, by set and number of training documents."""
     found: dict[tuple[str, int], dict[str, list[Mapping[str, Any]]]] = {}
-    for row in sorted(rows, key=lambda row: row["draw"]):
+    for row in sorted(rows, key=lambda row: (_place(SETS, row["set"]), row["size"], row["draw"])):
         found.setdefault((row["set"], row["size"]), {}).setdefault(row["kind"], []).append(row)
     return found
+
+
+def _place(names: Sequence[str], name: str) -> int:
+    return names.index(name) if name in names else len(names)
 
 
 def _figures(draws: Sequence[Mapping[str, Any]], n_draws: int) -> str:

@@ -294,8 +294,14 @@ def test_views_are_compared_on_the_mean_of_several_draws() -> None:
     rows = [*_draw("townhall", 0, 0.02), *_draw("townhall", 1, 0.06), *_draw("hallmarks", 0, -0.01)]
     lines = views.table(rows, ["words", "static"]).splitlines()
     assert lines[2:] == [
-        "| townhall | 100 | 2 | 50.0 / 25.0 | 54.0 / 27.0 | +4.0 [-21.4, +29.4] | 1.5, 1.5 |",
-        "| hallmarks | 100 | 1 | 50.0 / 25.0 | 49.0 / 24.5 | -1.0 [-2.0, +0.0] | 1.0, 1.0 |",
+        "| townhall | 100 | 2 | 50.0 / 25.0 | 54.0 / 27.0 | 1.5, 1.5 |",
+        "| hallmarks | 100 | 1 | 50.0 / 25.0 | 49.0 / 24.5 | 1.0, 1.0 |",
+    ]
+    lines = views.differences(rows, ["words", "static"]).splitlines()
+    assert lines[0] == "| trained for micro-f1: difference | documents | draws | static − words |"
+    assert lines[2:] == [
+        "| townhall | 100 | 2 | +4.0 [-21.4, +29.4] |",
+        "| hallmarks | 100 | 1 | -1.0 [-2.0, +0.0] |",
     ]
     means = views.mean_differences(rows, ["words", "static"])
     assert means == "100 documents, static − words: +1.50 on the mean of 2 sets, -1.00 at the least\n"
