@@ -90,7 +90,7 @@ NAV: list[Any] = [
             "glossary.md",
             {
                 "Metrics": ["metrics.md", "ranking.md"],
-                "Evidence": ["papers.md", "published.md", "reproduction.md", "speed.md", "defaults.md"],
+                "Evidence": ["papers.md", "published.md", "reproduction.md", "speed.md", "defaults.md", "views.md"],
                 "The project": [
                     "architecture.md",
                     "repository/CHANGELOG.md",

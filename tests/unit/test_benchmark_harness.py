@@ -39,6 +39,9 @@ from benchmarks.tree_worker import CANDIDATES, read
 from benchmarks.trees import Shape, quality, write_made_up
 from benchmarks.trees import table as table_of_trees
 
+from manylabel.decisions import best_rule
+from manylabel.metrics.targets import find_target_metric
+from manylabel.models.score_kinds import ScoreKind
 from manylabel.scale.synthesize import spelling
 
 NOWHERE = Inputs(Path())
@@ -277,28 +280,47 @@ class TestTrees:
         assert lines[2].split() == ["other", "not", "installed"]
 
 
-def _draw(name: str, draw: int, gain: float) -> dict[str, Any]:
-    def kind(value: float) -> dict[str, Any]:
-        return {"figures": {"micro-f1": value, "macro-f1": value / 2}, "seconds": 1.0 + draw}
+def _draw(name: str, draw: int, gain: float) -> list[dict[str, Any]]:
+    def row(kind: str, value: float) -> dict[str, Any]:
+        figures = {"micro-f1": value, "macro-f1": value / 2}
+        cell = {"set": name, "size": 100, "metric": "micro-f1", "draw": draw, "kind": kind}
+        return {**cell, "figures": figures, "seconds": 1.0 + draw}
 
-    found = {"words": kind(0.5), "static": {**kind(0.5 + gain), "gain": [gain, gain - 0.01, gain + 0.01]}}
-    return {"set": name, "size": 100, "metric": "micro-f1", "draw": draw, "kinds": found}
+    gains = {"words": [gain, gain - 0.01, gain + 0.01]}
+    return [row("words", 0.5), {**row("static", 0.5 + gain), "gain": gains}]
 
 
 def test_views_are_compared_on_the_mean_of_several_draws() -> None:
-    rows = [_draw("townhall", 0, 0.02), _draw("townhall", 1, 0.06), _draw("hallmarks", 0, -0.01)]
+    rows = [*_draw("townhall", 0, 0.02), *_draw("townhall", 1, 0.06), *_draw("hallmarks", 0, -0.01)]
     lines = views.table(rows, ["words", "static"]).splitlines()
     assert lines[2:] == [
-        "| townhall | 100 | 50.0 / 25.0 | 54.0 / 27.0 | +4.0 [-21.4, +29.4] | 1.5, 1.5 |",
-        "| hallmarks | 100 | 50.0 / 25.0 | 49.0 / 24.5 | -1.0 [-2.0, +0.0] | 1.0, 1.0 |",
+        "| townhall | 100 | 2 | 50.0 / 25.0 | 54.0 / 27.0 | 1.5, 1.5 |",
+        "| hallmarks | 100 | 1 | 50.0 / 25.0 | 49.0 / 24.5 | 1.0, 1.0 |",
+    ]
+    lines = views.differences(rows, ["words", "static"]).splitlines()
+    assert lines[0] == "| trained for micro-f1: difference | documents | draws | static − words |"
+    assert lines[2:] == [
+        "| townhall | 100 | 2 | +4.0 [-21.4, +29.4] |",
+        "| hallmarks | 100 | 1 | -1.0 [-2.0, +0.0] |",
     ]
     means = views.mean_differences(rows, ["words", "static"])
-    assert means == "100 documents, static: +1.50 on the mean of 2 sets, -1.00 at the least\n"
+    assert means == "100 documents, static − words: +1.50 on the mean of 2 sets, -1.00 at the least\n"
 
 
 def test_the_mean_of_sets_has_an_interval_over_draws() -> None:
     gains = {"townhall": (0.02, 0.06, 0.04), "hallmarks": (0.00, 0.00, 0.01)}
-    rows = [_draw(name, draw, gain) for name, own in gains.items() for draw, gain in enumerate(own)]
+    rows = [row for name, own in gains.items() for draw, gain in enumerate(own) for row in _draw(name, draw, gain)]
     # The means over the sets are 1, 3 and 2.5: 2.17 ± 4.303 · 1.041 / √3.
     means = views.mean_differences(rows, ["words", "static"])
-    assert means == "100 documents, static: +2.17 [-0.42, +4.75] on the mean of 2 sets, +0.33 at the least\n"
+    assert means == "100 documents, static − words: +2.17 [-0.42, +4.75] on the mean of 2 sets, +0.33 at the least\n"
+
+
+def test_rules_of_the_default_before_have_no_micro_macro() -> None:
+    metric, kind = find_target_metric("macro-f1"), ScoreKind.MARGIN
+    with views.rules_before():
+        before = best_rule.candidates(metric, kind)
+        for_micro = best_rule.candidates(find_target_metric("micro-f1"), kind)
+    now = best_rule.candidates(metric, kind)
+    assert len(before) == 8
+    assert {type(rule).__name__ for rule in now} - {type(rule).__name__ for rule in before} == {"MicroMacroThreshold"}
+    assert repr(for_micro) == repr(best_rule.candidates(find_target_metric("micro-f1"), kind))
