@@ -230,48 +230,6 @@ def test_a_view_of_many_labels_may_take_the_cost_before(monkeypatch: pytest.Monk
     assert list(choice["settings"]["views"]) == ["characters"]
 
 
-def forms(n_documents: int) -> tuple[list[str], list[list[str]]]:
-    """Documents in which one form of a word tells the label, and its stem does not."""
-    random = np.random.default_rng(2)
-    texts, labels = [], []
-    for row in range(n_documents):
-        word = ("connect", "connected", "connecting")[row % 3]
-        fill = " ".join(random.choice(["pump", "valve", "pipe", "tank", "hose"], 4))
-        texts.append(f"{fill} {word} {fill}")
-        labels.append([word, *(["hose"] if "hose" in fill else [])])
-    return texts, labels
-
-
-def test_unstemmed_words_are_tried_with_many_labels_where_no_other_view_is_kept(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    texts, labels = forms(120)
-    settings: dict[str, Any] = {"features": {"stemmer": "english"}, "folds": 3, "n_jobs": 1}
-    monkeypatch.setattr(auto, "LEAST_DOCUMENTS", 90)
-    monkeypatch.setattr(view_trials, "MOST_VIEW_WORK", 0)  # neither characters nor pairs
-    few = TextClassifier(**settings).fit(texts, labels)
-    assert few.features_.views_ is None
-    for name, value in (("SEARCHED_LABELS", 3), ("MANY_SCORES", 1)):
-        monkeypatch.setattr(auto, name, value)
-    plain = TextClassifier(**{**settings, "features": {"stemmer": None}}).fit(texts, labels)
-    assert plain.features_.views_ is None  # its terms are these words
-    model = TextClassifier(**settings).fit(texts, labels)
-    choice = model.decided_.choice_
-    assert choice is not None
-    assert list(choice["settings"]["views"]) == ["unstemmed"]
-    model.save(tmp_path / "m.manylabel")
-    asked = "pump connecting pipe"
-    assert "connecting" in TextClassifier.load(tmp_path / "m.manylabel").predict([asked])[0]
-    assert "connecting" not in few.predict([asked])[0]
-    (one,) = model.explain(asked, labels=["connecting"]).labels
-    assert one.terms[0].term == "unstemmed: connecting"
-    assert one.terms[0].occurrences[0][0][1:] == (5, 15)
-    monkeypatch.setattr(view_trials, "MOST_VIEW_WORK", 1e9)
-    choice = TextClassifier(**settings).fit(texts, labels).decided_.choice_
-    assert choice is not None
-    assert list(choice["settings"]["views"]) == ["characters"]
-
-
 # ---- a model of several views ----------------------------------------------------------------------------------------
 
 

@@ -114,7 +114,7 @@ _CHOICE: Search = {"model.members": Choice(_MEMBERS, ("svm", "nb"), ("svm", "knn
 
 COSTS = (1.0, 0.25, 0.0625)
 """Tried in this order for as long as each serves the metric better than the one before."""
-VIEWS = ("characters", "pairs", "unstemmed")
+VIEWS = ("characters", "pairs")
 """The further views that are tried, in this order."""
 
 COMBINED: tuple[Method, ...] = (

@@ -60,7 +60,6 @@ class AutoModel(DecidedModel):
        for steps 3 and 4; where nothing is stacked, with terms and vectors side by side, and the better one is kept.
     2. From 1,000 documents on, further `views` of texts are tried, each beside the terms and those chosen before it:
        runs of characters, word pairs (`manylabel.features.views`). One that gains half a point of the metric is kept.
-       Where there are more than 2²² scores and none is kept, unstemmed words are tried beside stems.
        On larger data a view that gains less than half of that in the first fold is not tried in the others. Where X has
        vectors, the first view alone is tried, and kept unless it is worse: the stack of step 4 weighs it.
     3. On small data (terms in documents × labels ≤ `most_work`; on larger data they would take much longer than

@@ -11,7 +11,7 @@ from scipy import sparse
 from manylabel.decisions.base import DecisionRule, decidable_scores
 from manylabel.decisions.scored import Scored, for_trial
 from manylabel.estimator import Csr, unfitted_copy
-from manylabel.features.views import UNSTEMMED, OfferedViews
+from manylabel.features.views import OfferedViews
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.out_of_fold import OutOfFold
 from manylabel.strategies.viewed_member import ViewedMember
@@ -46,8 +46,7 @@ class ViewTrials:
         """The models with further views that were scored as `first` was, and those of them that gain enough.
 
         Each view is tried beside the terms of `first` and the views kept before it. Where that is much work in several
-        folds, it has to gain half of `least_gain` in one of them first. Unstemmed words are tried where there are many
-        labels and no other view was kept.
+        folds, it has to gain half of `least_gain` in one of them first.
         """
         tried, kept, best = list[Scored](), list[Scored](), first
         if self.offered.n_characters > MOST_CHARACTERS:
@@ -55,10 +54,8 @@ class ViewTrials:
         is_one_fold = len(first.rows) < self.documents.X.shape[0]
         is_much = not is_one_fold and self.offered.n_characters * self.n_labels > MUCH_VIEW_WORK
         for name in names:
-            if not isinstance(best.model, WeightedMember) or (name == UNSTEMMED and (kept or not self._is_trial)):
-                continue
-            counts = self.offered.counts(name)
-            if counts is None or (name != UNSTEMMED and counts.nnz * self.n_labels > MOST_VIEW_WORK):
+            counts = self.offered.counts(name) if isinstance(best.model, WeightedMember) else None
+            if counts is None or counts.nnz * self.n_labels > MOST_VIEW_WORK:
                 continue
             model, wider = with_view(best, counts, self.documents, self.vectors)
             if is_much and self._gain_in_first_fold(model, best, wider) < self.least_gain / 2:

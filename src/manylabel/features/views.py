@@ -1,4 +1,4 @@
-"""Further views of documents, beside the terms that are columns of X anyway: runs of characters, word pairs, words."""
+"""Further views of documents, beside the terms that are columns of X anyway: runs of characters, word pairs."""
 
 from __future__ import annotations
 
@@ -21,11 +21,8 @@ from manylabel.stored import Each, Names, Part, Stored
 VIEWS: Mapping[str, Mapping[str, Any]] = {
     "characters": {"analyzer": "char_wb", "ngram_range": (4, 4), "min_df": 2, "stemmer": None},
     "pairs": {"ngram_range": (2, 2), "min_df": 2},
-    "unstemmed": {"stemmer": None},
 }
 """The settings in which the vectoriser of each view differs from that of the terms."""
-UNSTEMMED = "unstemmed"
-"""The view of words beside their stems. It has about as many non-zeros as the stems."""
 KINDS_OF_TERMS = ("analyzer", "ngram_range", "n_hashes")
 """The settings of a `Vectorizer` by which terms are others than words; then there are no further views."""
 TextCounter: TypeAlias = Callable[[str], CountedTerms]
@@ -119,15 +116,13 @@ class OfferedViews:
         return sum(len(text) for text in strings(self.documents))
 
     def counts(self, name: str) -> Csr | None:
-        """Documents × terms of a view; None where no term of it occurs in two documents, or X has these terms."""
+        """Documents × terms of a view; None where no term of it occurs in two documents."""
         if name not in self._counted:
             self._counted[name] = self._count(name)
         found = self._counted[name]
         return None if found is None else found[1]
 
     def _count(self, name: str) -> tuple[Vectorizer, Csr] | None:
-        if name == UNSTEMMED and self.settings.get("stemmer") is None:
-            return None
         vectorizer = Vectorizer(**{"n_jobs": self.n_jobs, **self.settings, **VIEWS[name]})
         with stage(f"Reading {name}"):
             counts = vectorizer.count(self.documents)
