@@ -9,6 +9,8 @@ import pytest
 from manylabel.classifier import TextClassifier
 from manylabel.cli.run import run
 from manylabel.exceptions import UnknownNameError
+from manylabel.metrics import compute_metrics
+from manylabel.metrics.targets import find_target_metric
 
 ROWS = (
     "the bus was late,buses\na hole in the road,roads\nlate bus and bad road,buses;roads\nnothing here,\n"
@@ -65,6 +67,19 @@ def test_methods_of_other_tools_are_answered_with_ours(name: str, ours: str) -> 
 def test_a_misspelt_method_is_answered_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'label-tree'"):
         TextClassifier("label-trees").fit(["a", "b"], [["x"], ["y"]])
+
+
+def test_names_of_scikit_learn_have_the_same_hint_in_all_places() -> None:
+    model = TextClassifier("nb-binary").fit(["a bus", "b road"], [["x"], ["y"]])
+    for ask in (
+        lambda: model.score(["a bus"], [["x"]], metric="accuracy"),
+        lambda: compute_metrics([[1, 0]], [[1, 0]], ["accuracy"]),
+        lambda: find_target_metric("accuracy"),
+    ):
+        with pytest.raises(UnknownNameError, match="accuracy of label sets is 'exact-match' here"):
+            ask()
+    with pytest.raises(UnknownNameError, match=r"recall@5 \(any number\)"):
+        find_target_metric("recall")
 
 
 def test_rankings_say_that_documents_without_labels_are_left_out(
