@@ -294,6 +294,22 @@ def _record(opened: ModelFile) -> ModelRecord:
     )
 
 
+def name_labels_in(classifier: TextClassifier, language: str, path: Path) -> None:
+    """Give the labels of a loaded model their names in another language of its vocabulary.
+
+    Labels that the vocabulary does not name in this language keep another name; `path` is the file of the model.
+    """
+    vocabulary = classifier.vocabulary
+    if vocabulary is None:
+        raise ParameterError(
+            f"{path} has no vocabulary, so its labels have no other names. Leave out --label-language."
+        )
+    chosen = vocabulary.checked_language(language)
+    names, addresses = vocabulary.display_names(chosen), classifier.label_addresses
+    classifier.labels_ = [names.get(addresses.get(label, ""), label) for label in classifier.labels_]
+    classifier.vocabulary_ = replace(vocabulary, language=chosen).as_dict()
+
+
 def _addresses(plain: Mapping[str, Any] | None, labels: list[str]) -> dict[str, str]:
     """The address of each label that has one, by a vocabulary that is given as plain data."""
     return addresses_of(None if plain is None else LabelVocabulary.from_dict(plain), labels)
