@@ -97,6 +97,8 @@ def test_training_gives_the_reason_for_measuring_a_sample() -> None:
     expected = ExpectedQuality(documents=117, figures=[figure])
     sampled = "out of fold on a sample of 117 of 6,980 documents, because there are 9,021 labels."
     assert expected_text(expected, documents=6980, labels=9021).endswith(sampled)
+    many = "out of fold on a sample of 117 of 900,000 documents."
+    assert expected_text(expected, documents=900_000, labels=3).endswith(many)
     assert expected_text(expected, documents=120, labels=3).endswith("out of fold on 117 documents.")
 
 

@@ -299,6 +299,8 @@ def _setting_text(name: str, value: float | bool | Mapping[str, float]) -> str:
 
 MANY_SCORES = 1 << 20
 """Documents × labels beyond which training compares decision rules on a sample (`decisions.cross_fitting`)."""
+MANY_LABELS = 100
+"""From this many labels on, they are given as the reason for a sample; with fewer, the documents are many."""
 
 
 def _expected_of_file(found: ModelRecord) -> str:
@@ -330,7 +332,7 @@ def expected_text(expected: ExpectedQuality | None, *, documents: int = 0, label
     measured, why = counted(expected["documents"], "document"), ""
     if expected["documents"] < documents and documents * labels > MANY_SCORES:
         measured = f"a sample of {expected['documents']:,} of {counted(documents, 'document')}"
-        why = f", because there are {counted(labels, 'label')}"
+        why = f", because there are {counted(labels, 'label')}" if labels >= MANY_LABELS else ""
     return (
         f"Expected on new documents of the same kind: {', '.join(figures)} (95 % {intervals}), "
         f"measured out of fold on {measured}{left_out}{ordered}{why}."
