@@ -48,6 +48,16 @@ def test_point_19_compare_keeps_models_that_it_did_not_write(capsys: pytest.Capt
         assert run(["compare", "mail.csv", *NAMED, "--model", "best.manylabel"]) == 0
 
 
+def test_the_remedy_for_several_data_sets_is_one_that_works(capsys: pytest.CaptureFixture[str]) -> None:
+    """--model is refused for several data sets, so that the error does not offer it for all of them."""
+    Path("post.csv").write_text(Path("mail.csv").read_text())
+    assert run(["train", "mail.csv", "--method", "nb-binary"]) == 0
+    capsys.readouterr()
+    assert run(["compare", "mail.csv", "post.csv", *NAMED]) == 2
+    shown = " ".join(capsys.readouterr().err.split())
+    assert "Remove or rename the file first, or run compare for each data set alone, with --model." in shown
+
+
 def test_point_19_what_is_to_be_written_is_checked_before_the_budget_is_spent(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

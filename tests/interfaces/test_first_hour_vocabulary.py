@@ -60,6 +60,27 @@ def test_point_11_labels_in_another_language(tmp_path: Path) -> None:
     assert evaluate_model(Source(str(texts)), model).results[0].metrics["all"]["micro-f1"] == 1
 
 
+def test_predict_names_labels_in_another_language(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, texts = _layout(tmp_path)
+    model, plain = str(tmp_path / "model.manylabel"), tmp_path / "plain.csv"
+    assert run(["train", str(table), "--format", "tsv", "--method", "nb-binary", "--model", model]) == 0
+    capsys.readouterr()
+    assert run(["predict", model, str(texts), "--label-language", "DE", "--scores"]) == 0
+    first = json.loads(capsys.readouterr().out.splitlines()[0])
+    assert (first["labels"], first["uris"]) == (["Busse"], ["http://example.org/v/1"])
+    assert {one["label"] for one in first["scores"]} == {"Busse", "Wege"}
+    assert run(["predict", model, str(texts), "--label-language", "fi"]) == 2
+    assert "Found: de, en" in capsys.readouterr().err
+    assert run(["predict", model, str(texts), "--label-language", "de", "--workers", "2", "--output", "x.csv"]) == 2
+    assert "--workers and --cluster do not take" in capsys.readouterr().err
+    plain.write_text("text,labels\n" + f"{BUS},bus\n{ROAD},road\n" * 6)
+    without = str(tmp_path / "plain.manylabel")
+    (tmp_path / "subjects.ttl").unlink()
+    assert run(["train", str(plain), "--method", "nb-binary", "--model", without]) == 0
+    assert run(["predict", without, str(texts), "--label-language", "de"]) == 2
+    assert "has no vocabulary" in capsys.readouterr().err
+
+
 def test_point_11_folders_keep_the_addresses_of_their_tables(tmp_path: Path) -> None:
     """Point 11: a .tsv file comes before a .key file, and its address decides, whatever it calls the concept."""
     table, texts = _layout(tmp_path)

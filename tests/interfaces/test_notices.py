@@ -8,7 +8,11 @@ import pytest
 
 from manylabel.classifier import TextClassifier
 from manylabel.cli.run import run
+from manylabel.evaluation.expected import ExpectedFigure, ExpectedQuality
 from manylabel.exceptions import UnknownNameError
+from manylabel.metrics import compute_metrics
+from manylabel.metrics.targets import find_target_metric
+from manylabel.reports.model_page import expected_text
 
 ROWS = (
     "the bus was late,buses\na hole in the road,roads\nlate bus and bad road,buses;roads\nnothing here,\n"
@@ -65,6 +69,37 @@ def test_methods_of_other_tools_are_answered_with_ours(name: str, ours: str) -> 
 def test_a_misspelt_method_is_answered_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'label-tree'"):
         TextClassifier("label-trees").fit(["a", "b"], [["x"], ["y"]])
+
+
+def test_names_of_scikit_learn_have_the_same_hint_in_all_places() -> None:
+    model = TextClassifier("nb-binary").fit(["a bus", "b road"], [["x"], ["y"]])
+    for ask in (
+        lambda: model.score(["a bus"], [["x"]], metric="accuracy"),
+        lambda: compute_metrics([[1, 0]], [[1, 0]], ["accuracy"]),
+        lambda: find_target_metric("accuracy"),
+    ):
+        with pytest.raises(UnknownNameError, match="accuracy of label sets is 'exact-match' here"):
+            ask()
+    with pytest.raises(UnknownNameError, match=r"recall@5 \(any number\)"):
+        find_target_metric("recall")
+
+
+def test_training_reports_documents_without_text(letters: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["train", str(letters), "--method", "nb-binary"]) == 0
+    assert "no text" not in capsys.readouterr().err
+    letters.write_text("text,labels\n" + 5 * ROWS.replace("nothing here,", '" ",buses'))
+    assert run(["train", str(letters), "--method", "nb-binary"]) == 0
+    assert "5 of 30 documents have no text: no term is learned from them" in " ".join(capsys.readouterr().err.split())
+
+
+def test_training_gives_the_reason_for_measuring_a_sample() -> None:
+    figure = ExpectedFigure(metric="micro-f1", title="Micro F1", value=0.5, low=0.4, high=0.6)
+    expected = ExpectedQuality(documents=117, figures=[figure])
+    sampled = "out of fold on a sample of 117 of 6,980 documents, because there are 9,021 labels."
+    assert expected_text(expected, documents=6980, labels=9021).endswith(sampled)
+    many = "out of fold on a sample of 117 of 900,000 documents."
+    assert expected_text(expected, documents=900_000, labels=3).endswith(many)
+    assert expected_text(expected, documents=120, labels=3).endswith("out of fold on 117 documents.")
 
 
 def test_rankings_say_that_documents_without_labels_are_left_out(

@@ -2,6 +2,7 @@
 
 import datetime
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from manylabel.data import Corpus
 from manylabel.data.dates import read_dates
 from manylabel.data.splits import group_k_fold, stratified_group_k_fold, time_blocks
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
+from manylabel.progress import remarks_to
 from manylabel.tasks.corpora import Source, load_source, split_anew
 from manylabel.tasks.dividing import folds_of, train_and_test
 
@@ -144,3 +146,41 @@ def test_reuters_by_time(data_folder: Path) -> None:
     train, test, _ = train_and_test(load_source(Source("reuters21578", split_by="time:date")).corpus, 0.25, 0)
     assert len(train) + len(test) == 12902
     assert read_dates(train.metadata["date"]).max() < read_dates(test.metadata["date"]).min()
+
+
+def test_random_division_keeps_the_share_and_ignores_labels() -> None:
+    train, test, how = train_and_test(split_anew(mostly_single(), "random"), 0.25, 0)
+    assert how == "a random split, 25 % for testing, seed 0"
+    assert (len(train), len(test)) == (45, 15)
+    assert set(test.label_names) - {label for labels in train.label_sets for label in labels}
+    folds, how = folds_of(split_anew(mostly_single(), "random"), 5, 0)
+    assert how == "5 random folds, seed 0"
+    assert [len(test) for _, test in folds] == [12] * 5
+
+
+def test_a_column_named_random_is_a_column() -> None:
+    named = mostly_single()
+    named.metadata["random"] = [str(row % 6) for row in range(60)]
+    train, test, _ = train_and_test(split_anew(named, "random"), 0.25, 0)
+    assert not set(train.metadata["random"]) & set(test.metadata["random"])
+
+
+def test_many_labels_with_a_single_document_are_reported() -> None:
+    remarks: list[str] = []
+    with remarks_to(remarks.append):
+        train_and_test(corpus(), 0.25, 0)  # has its own split
+        train_and_test(replace(corpus(), split_names=None), 0.25, 0)  # two labels on many documents
+        train_and_test(split_anew(mostly_single(), "random"), 0.25, 0)
+        assert remarks == []
+        train_and_test(mostly_single(), 0.25, 0)
+    assert len(remarks) == 1
+    assert remarks[0].startswith("40 of 41 labels have a single document. The stratified split keeps")
+    assert "--split-by random" in remarks[0]
+
+
+def mostly_single() -> Corpus:
+    """Sixty documents: forty with a label of their own, twenty that share one."""
+    labels = [[f"only{row}"] if row < 40 else ["shared"] for row in range(60)]
+    return replace(
+        corpus(), labels=labels, label_names=sorted({label for one in labels for label in one}), split_names=None
+    )

@@ -89,7 +89,7 @@ def compare(
     targets = _model_files(data, model, test)
     check_targets([*targets, report, csv, latex, diagram], [*data, test])
     for target in targets:
-        check_own_model(target, "compare")
+        check_own_model(target, "compare", one_of_several=len(targets) > 1)
     sources = [reading.source(name) for name in data]
     check_data(sources)
     found = []

@@ -68,7 +68,8 @@ class DataOptions:
         typer.Option(
             "--split-by",
             help="Divide the documents anew: by a column (author, thread, source) whose documents all go to one split; "
-            "time:COLUMN to divide by date; or 'duplicates' to keep near-duplicates together.",
+            "time:COLUMN to divide by date; 'duplicates' to keep near-duplicates together; or 'random' to draw "
+            "documents without regard to their labels.",
             show_default=False,
         ),
     ] = None

@@ -106,6 +106,14 @@ def predict(
             show_default=False,
         ),
     ] = None,
+    label_language: Annotated[
+        str | None,
+        typer.Option(
+            "--label-language",
+            help="Name the labels in this language of the model's vocabulary, such as en; by default that of training.",
+            show_default=False,
+        ),
+    ] = None,
     encoder: e.SameEncoder = None,
     vectors: e.Vectors = None,
     jobs: o.Jobs = None,
@@ -123,6 +131,7 @@ def predict(
     from manylabel.data.labelled_table import check_table_format
     from manylabel.exceptions import MissingDataError, ParameterError
     from manylabel.scale.predictions import Asked
+    from manylabel.tasks.models import name_labels_in
     from manylabel.tasks.planning import check_prediction
     from manylabel.wording import counted
 
@@ -134,9 +143,13 @@ def predict(
     check_table_format(wanted.value)
     if model.exists():
         check_prediction(model, memory)
-    if (workers or cluster) and (encoder or vectors):
-        raise ParameterError("--workers and --cluster do not take --encoder or --vectors. Leave one of them out.")
+    if (workers or cluster) and (encoder or vectors or label_language):
+        refused = "--encoder, --vectors or --label-language"
+        raise ParameterError(f"--workers and --cluster do not take {refused}. Leave one of them out.")
     classifier = TextClassifier.load(model, encoder=encoder).set_params(memory=memory).use_threads(jobs)
+    only = classifier.described_only
+    if label_language is not None:
+        name_labels_in(classifier, label_language, model)
     if runners_up is None:
         runners_up = 3 if top is None else 0
     asked = Asked(threshold, top, raw_scores, runners_up if scores or raw_scores else 0)
@@ -163,7 +176,7 @@ def predict(
         remark(f"{counted(written, 'prediction')} written to {output}.")
     for problem in skipped:
         remark(f"manylabel: skipped: {problem}")
-    if only := classifier.described_only:
+    if only:
         from manylabel.reports.provenance import described_text
 
         remark(described_text(only, len(classifier.labels_)))

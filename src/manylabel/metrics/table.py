@@ -205,6 +205,21 @@ _TABLE = (
 METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _TABLE}
 
 
+SAME_AS = {"accuracy": "exact-match", "f1_micro": "micro-f1", "f1_macro": "macro-f1", "f1_samples": "sample-f1"}
+"""What some metrics are called in scikit-learn."""
+
+
+def metric_hint(name: str) -> str:
+    """A sentence on the metric that a name of scikit-learn stands for; empty for other names.
+
+    >>> metric_hint("accuracy")
+    "scikit-learn's accuracy of label sets is 'exact-match' here."
+    """
+    if name.lower() in ("f1", "f1-score", "f1_score"):
+        return "Name the average: 'micro-f1', 'macro-f1' or 'sample-f1'."
+    return f"scikit-learn's {name} of label sets is {SAME_AS[name]!r} here." if name in SAME_AS else ""
+
+
 def find_metric(name: str) -> Metric:
     """The metric with this name; the error for an unknown name suggests the nearest.
 
@@ -214,7 +229,7 @@ def find_metric(name: str) -> Metric:
     manylabel.exceptions.UnknownNameError: Unknown metric: 'micro-f'. Did you mean 'micro-f1'? Known: ...
     """
     if name not in METRICS:
-        raise UnknownNameError("metric", name, METRICS)
+        raise UnknownNameError("metric", name, METRICS, metric_hint(name))
     return METRICS[name]
 
 

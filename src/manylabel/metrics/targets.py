@@ -12,7 +12,7 @@ from manylabel.exceptions import UnknownNameError
 from manylabel.metrics.counts import LabelMatrix
 from manylabel.metrics.ranking import recall_at
 from manylabel.metrics.ranks import label_ranks
-from manylabel.metrics.table import compute_metrics, find_metric
+from manylabel.metrics.table import compute_metrics, find_metric, metric_hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,6 @@ def measured_documents(metric: str) -> str:
     return "documents with a label" if metric.startswith("recall@") else "documents"
 
 
-SAME_AS = {"accuracy": "exact-match", "f1_micro": "micro-f1", "f1_macro": "macro-f1", "f1_samples": "sample-f1"}
-"""What metrics that we optimise for are called elsewhere."""
-
-
 def find_target_metric(name: str) -> TargetMetric:
     """The metric with this name; ``recall@5`` (any number) is the recall of the five labels with the best scores.
 
@@ -68,7 +64,5 @@ def find_target_metric(name: str) -> TargetMetric:
     if found := re.fullmatch(r"recall@([1-9]\d*)", name):
         k = int(found[1])
         return TargetMetric(f"recall@{k}", f"Recall at {k}", True, k)
-    hint = f"scikit-learn's {name} of label sets is {SAME_AS[name]!r} here." if name in SAME_AS else ""
-    if name.lower() in ("f1", "f1-score", "f1_score"):
-        hint = "Name the average: 'micro-f1', 'macro-f1' or 'sample-f1'."
-    raise UnknownNameError("metric to optimise for", name, [*TARGET_METRICS, "recall@5"], hint)
+    known = [*TARGET_METRICS, "recall@5 (any number)"]
+    raise UnknownNameError("metric to optimise for", name, known, metric_hint(name))

@@ -81,7 +81,8 @@ def _next_text(trained: TrainingRecord, data: str) -> str:
 def _quality(trained: TrainingRecord, data: str, settings: str) -> list[Block]:
     """The quality to expect, or the command that measures it; nothing where a guarantee stands for it."""
     if trained.expected is not None:
-        return [Note(expected_text(trained.expected)), *_doubt(trained)]
+        text = expected_text(trained.expected, documents=trained.documents, labels=trained.labels)
+        return [Note(text), *_doubt(trained)]
     if trained.guarantee is not None:
         return []
     if len(trained.described_only) == trained.labels:
@@ -152,7 +153,7 @@ def inspect_page(found: ModelRecord, limit: int | None) -> list[Block]:
         *([Note(f"How texts are read: {', '.join(found.texts)}.")] if found.texts else []),
         *_chosen(found),
         *([Note(guarantee_text(found.guarantee))] if found.guarantee is not None else []),
-        *([Note(text)] if (text := expected_text(found.expected)) else []),
+        *([Note(text)] if (text := _expected_of_file(found)) else []),
         *(Note(change_text(change)) for change in found.changes),
         *(Note(history_text(update)) for update in found.updates),
         Heading("Recipe"),
@@ -296,8 +297,21 @@ def _setting_text(name: str, value: float | bool | Mapping[str, float]) -> str:
     return name if value is True else f"{name} = {value:g}"
 
 
-def expected_text(expected: ExpectedQuality | None) -> str:
+MANY_SCORES = 1 << 20
+"""Documents × labels beyond which training compares decision rules on a sample (`decisions.cross_fitting`)."""
+MANY_LABELS = 100
+"""From this many labels on, they are given as the reason for a sample; with fewer, the documents are many."""
+
+
+def _expected_of_file(found: ModelRecord) -> str:
+    documents = 0 if found.updates else found.facts.get("documents", 0)
+    return expected_text(found.expected, documents=documents, labels=len(found.labels))
+
+
+def expected_text(expected: ExpectedQuality | None, *, documents: int = 0, labels: int = 0) -> str:
     """A sentence on the quality to expect on new documents; empty where it is not known.
+
+    With the number of training documents and labels it has the reason why only a sample of documents was measured.
 
     >>> figure = {"metric": "micro-f1", "title": "Micro F1", "value": 0.8506, "low": 0.8297, "high": 0.8709}
     >>> expected_text({"documents": 415, "figures": [figure]}).partition(", measured")[0]
@@ -315,9 +329,13 @@ def expected_text(expected: ExpectedQuality | None) -> str:
     labelled = expected.get("labelled", expected["documents"])
     ranked = [one["title"].lower() for one in expected["figures"] if one["metric"].startswith("recall@")]
     left_out = f", {ranked[0]} on the {labelled:,} with a label" if ranked and labelled < expected["documents"] else ""
+    measured, why = counted(expected["documents"], "document"), ""
+    if expected["documents"] < documents and documents * labels > MANY_SCORES:
+        measured = f"a sample of {expected['documents']:,} of {counted(documents, 'document')}"
+        why = f", because there are {counted(labels, 'label')}" if labels >= MANY_LABELS else ""
     return (
         f"Expected on new documents of the same kind: {', '.join(figures)} (95 % {intervals}), "
-        f"measured out of fold on {counted(expected['documents'], 'document')}{left_out}{ordered}."
+        f"measured out of fold on {measured}{left_out}{ordered}{why}."
     )
 
 

@@ -39,7 +39,7 @@ from manylabel.reports.choosing_records import (
     TestFigure,
 )
 from manylabel.tasks.corpora import Source, load_source, split_of
-from manylabel.tasks.dividing import folds_of, in_order_of_time, stratified_sample, time_column
+from manylabel.tasks.dividing import folds_of, ignores_labels, in_order_of_time, stratified_sample, time_column
 from manylabel.tasks.winner import DocumentsInMemory, TimeLeft
 from manylabel.wording import counted
 
@@ -317,7 +317,7 @@ def _divide(
         splits = [*splits, *folds_of(corpus, folds, seed + number)[0]]
     made = made if repeats == 1 else f"{repeats} × {made} and following"
     work = FoldWork.of(corpus, splits, seed=seed, n_jobs=n_jobs)
-    return work, Traits.of(work, corpus.fields), whole, how + made, bool(corpus.split_by)
+    return work, Traits.of(work, corpus.fields), whole, how + made, bool(corpus.split_by) and not ignores_labels(corpus)
 
 
 def _sample_size(traits: Traits, folds: int, budget: float | None) -> int:

@@ -41,6 +41,8 @@ TIME = "time:"
 """The prefix of a column of dates by which documents are divided in order of time."""
 DUPLICATES = "duplicates"
 """The value of `split_by` that keeps near-duplicates together, unless a column has this name."""
+RANDOM = "random"
+"""The value of `split_by` that divides without regard to labels, unless a column has this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,8 @@ class Source:
     """The language in which the vocabulary names the labels; None to choose it by the labels or the texts."""
     split_by: str | None = None
     """How to divide the documents, whatever splits the data have: a column whose values (authors, threads) are not
-    divided between training and test, ``time:COLUMN`` for the order of time, or ``duplicates`` to keep near-duplicates
-    together; None for the splits of the data."""
+    divided between training and test, ``time:COLUMN`` for the order of time, ``duplicates`` to keep near-duplicates
+    together, or ``random`` to draw documents without regard to labels; None for the splits of the data."""
     keep_blank: bool = False
     """Whether rows without a text are documents too, so that every row has its prediction."""
     labels: bool = True
@@ -277,8 +279,8 @@ def _warn_of_other_splits(corpus: Corpus) -> None:
 def split_anew(corpus: Corpus, split_by: str) -> Corpus:
     """The corpus without its own splits, to be divided by `split_by`; documents of ``unused`` are left out."""
     column = split_by if split_by in corpus.metadata else split_by.removeprefix(TIME)
-    if column not in corpus.metadata and split_by != DUPLICATES:
-        raise UnknownNameError("column to split by", column, [*corpus.metadata, DUPLICATES])
+    if column not in corpus.metadata and split_by not in (DUPLICATES, RANDOM):
+        raise UnknownNameError("column to split by", column, [*corpus.metadata, DUPLICATES, RANDOM])
     if "unused" in corpus.splits:
         corpus = corpus.subset([row for row, name in enumerate(corpus.split_names or ()) if name != "unused"])
     return replace(corpus, split_names=None, split_by=split_by)

@@ -15,26 +15,32 @@ from manylabel.data.splits import (
     Split,
     by_date,
     group_split,
+    holdout,
     iterative_split,
     iterative_stratification,
+    k_fold,
     stratified_group_k_fold,
     stratified_group_split,
     time_blocks,
 )
+from manylabel.estimator import Ints
 from manylabel.exceptions import DataError, ManylabelError
-from manylabel.progress import stage
+from manylabel.progress import remark, stage
 from manylabel.reports.records import Straddle
-from manylabel.tasks.corpora import DUPLICATES, TIME, documents_of
+from manylabel.tasks.corpora import DUPLICATES, RANDOM, TIME, documents_of
 from manylabel.wording import counted
 
 DATE_COLUMNS = ("date", "time", "datetime", "timestamp", "year")
+MANY_SINGLE = 0.1
+"""The share of labels with a single document above which the user is told what a stratified split does to them."""
 
 
-def train_and_test(corpus: Corpus, test_share: float, seed: int) -> tuple[Corpus, Corpus, str]:
+def train_and_test(corpus: Corpus, test_share: float, seed: int, *, quiet: bool = False) -> tuple[Corpus, Corpus, str]:
     """The training and the test split of a corpus, and a phrase that describes how they were made.
 
     A corpus without a train and a test split is divided at random by iterative stratification; one that names a column
-    to split by (`split_by`), by whole groups of documents, or by time where that is a column of dates.
+    to split by (`split_by`), by whole groups of documents, or by time where that is a column of dates. Unless `quiet`,
+    it is reported where many labels have a single document.
     """
     splits = corpus.splits
     if "train" in splits and "test" in splits:
@@ -45,6 +51,14 @@ def train_and_test(corpus: Corpus, test_share: float, seed: int) -> tuple[Corpus
             path=corpus.name or corpus.source,
             remedy="Name the splits train and test.",
         )
+    train, test, how = _divided(corpus, test_share, seed)
+    if not quiet and not corpus.split_by:
+        _report_single_documents(corpus)
+    return corpus.subset(np.sort(train)), corpus.subset(np.sort(test)), how
+
+
+def _divided(corpus: Corpus, test_share: float, seed: int) -> tuple[Ints, Ints, str]:
+    """The rows of the training and of the test split, and how they were drawn."""
     shares = (1 - test_share, test_share)
     kept = f"{100 * test_share:.0f} % for testing"
     if dates := time_column(corpus):
@@ -53,13 +67,28 @@ def train_and_test(corpus: Corpus, test_share: float, seed: int) -> tuple[Corpus
     elif _keeps_duplicates(corpus):
         train, test = stratified_group_split(corpus.label_matrix(), _groups(corpus), shares, seed=seed)
         how = f"a random stratified split that keeps near-duplicates together, {kept}, seed {seed}"
+    elif ignores_labels(corpus):
+        train, test = holdout(len(corpus), test_share, seed)
+        how = f"a random split, {kept}, seed {seed}"
     elif corpus.split_by:
         train, test = group_split(_groups(corpus), shares, seed=seed)
         how = f"a random split by {corpus.split_by}, {kept}, seed {seed}"
     else:
         train, test = iterative_split(corpus.label_matrix(), shares, seed=seed)
         how = f"a random stratified split, {kept}, seed {seed}"
-    return corpus.subset(np.sort(train)), corpus.subset(np.sort(test)), how
+    return train, test, how
+
+
+def _report_single_documents(corpus: Corpus) -> None:
+    """Report labels with a single document where they are many: stratification keeps all of these in training."""
+    documents = np.asarray(corpus.label_matrix().sum(axis=0)).ravel()
+    used, single = int((documents > 0).sum()), int((documents == 1).sum())
+    if single > MANY_SINGLE * used:
+        remark(
+            f"{single:,} of {counted(used, 'label')} have a single document. The stratified split keeps these in "
+            "training, so quality on new documents will be lower than on the test documents. Use --split-by random to "
+            "draw the test documents without regard to their labels."
+        )
 
 
 def stratified_sample(corpus: Corpus, size: int, seed: int) -> Corpus:
@@ -74,14 +103,16 @@ def folds_of(corpus: Corpus, k: int, seed: int, *, forward: bool = False) -> tup
     """The k folds of a cross-validation, and a phrase that describes how they were made.
 
     By default iterative stratification. Where the corpus names a column to split by, its documents stay together and
-    labels are spread as evenly as that allows (``duplicates``: near-duplicates stay together). Where the column is one
-    of dates (``time:date``), the folds are time-ordered, and with `forward` each is predicted by a model trained on
-    earlier ones alone.
+    labels are spread as evenly as that allows (``duplicates``: near-duplicates stay together); ``random`` draws folds
+    without regard to labels. Where the column is one of dates (``time:date``), the folds are time-ordered, and with
+    `forward` each is predicted by a model trained on earlier ones alone.
     """
     if dates := time_column(corpus):
         folds = time_blocks(dates_of(corpus, dates), k, forward=forward)
         earlier = ", each after training on earlier ones" if forward else ""
         return folds, f"{k} time-ordered folds ({dates}){earlier}"
+    if ignores_labels(corpus):
+        return k_fold(len(corpus), k, seed), f"{counted(k, 'random fold')}, seed {seed}"
     if corpus.split_by:
         folds = stratified_group_k_fold(corpus.label_matrix(), _groups(corpus), k, seed)
         kept = "that keep near-duplicates together" if _keeps_duplicates(corpus) else f"by {corpus.split_by}"
@@ -103,6 +134,11 @@ def time_column(corpus: Corpus) -> str | None:
 
 def _keeps_duplicates(corpus: Corpus) -> bool:
     return corpus.split_by == DUPLICATES and DUPLICATES not in corpus.metadata
+
+
+def ignores_labels(corpus: Corpus) -> bool:
+    """Whether documents are to be divided at random, without regard to their labels."""
+    return corpus.split_by == RANDOM and RANDOM not in corpus.metadata
 
 
 def _groups(corpus: Corpus) -> np.ndarray[Any, Any]:

@@ -129,7 +129,7 @@ def _measured(
 
 def _verdicts(whole: Corpus) -> tuple[dict[str, str], str | None]:
     """Whether more documents would help each label, and how that was found; nothing where it would take long."""
-    train, test, _ = train_and_test(whole, TEST_SHARE, 0)
+    train, test, _ = train_and_test(whole, TEST_SHARE, 0, quiet=True)
     if len(train) < LEAST_JUDGED or len(train) * len(train.label_names) > MOST_JUDGED:
         return {}, None
     found, sizes = label_outlook(train, test, QUICK_METHOD)

@@ -80,8 +80,11 @@ def stored_facts(opened: ModelFile) -> ModelFacts:
     return cast(ModelFacts, facts)
 
 
-def check_own_model(path: Path, command: str) -> None:
-    """Raise an error where a file exists that another command wrote: `command` must not overwrite it."""
+def check_own_model(path: Path, command: str, *, one_of_several: bool = False) -> None:
+    """Raise an error where a file exists that another command wrote: `command` must not overwrite it.
+
+    `one_of_several` means that the command writes the models of several data sets, and takes no --model.
+    """
     if not path.exists():
         return
     try:
@@ -94,6 +97,8 @@ def check_own_model(path: Path, command: str) -> None:
         which = (
             "holds a model saved from Python" if written_by is None else f"holds the model of `manylabel {written_by}`"
         )
-    raise ParameterError(
-        f"{path} {which} and would be overwritten. Give another name with --model, or remove the file first."
-    )
+    if one_of_several:
+        remedy = f"Remove or rename the file first, or run {command} for each data set alone, with --model."
+    else:
+        remedy = "Give another name with --model, or remove the file first."
+    raise ParameterError(f"{path} {which} and would be overwritten. {remedy}")

@@ -28,6 +28,7 @@ from manylabel.features.encoders import Encoder
 from manylabel.features.reading import Reading
 from manylabel.modelfile import ModelFile, open_model
 from manylabel.models.base import MultiLabelModel
+from manylabel.progress import remark
 from manylabel.recipe import Recipe
 from manylabel.reports.records import ArrayShape, LabelledDocument, ModelRecord, TrainingRecord
 from manylabel.scale.predictions import BY_RULE, Asked, label_document
@@ -124,6 +125,7 @@ def train(
     """
     recipe = Recipe.of(method, overrides)
     whole, corpus, skipped, texts = _to_learn(source, split, descriptions)
+    _report_empty_texts(corpus)
     began = time.perf_counter()
     encoder = ready_vectors(vectors, whole)
     classifier = fit_corpus(
@@ -160,6 +162,14 @@ def train(
         labels_once=sum(times == 1 for times in Counter(chain.from_iterable(corpus.label_sets)).values()),
     )
     return Trained(classifier, record)
+
+
+def _report_empty_texts(corpus: Corpus) -> None:
+    """Report how many training documents have no text."""
+    empty = 0 if corpus.counts is not None else sum(not text.strip() for text in corpus.joined_texts)
+    if empty:
+        some = f"{empty:,} of {len(corpus):,} documents {'has' if empty == 1 else 'have'} no text"
+        remark(f"{some}: no term is learned from them, but they count in the quality to expect.")
 
 
 def _to_learn(
@@ -282,6 +292,22 @@ def _record(opened: ModelFile) -> ModelRecord:
         reading=None if reading is None else reading.summary(),
         updates=plain["updates_"],
     )
+
+
+def name_labels_in(classifier: TextClassifier, language: str, path: Path) -> None:
+    """Give the labels of a loaded model their names in another language of its vocabulary.
+
+    Labels that the vocabulary does not name in this language keep another name; `path` is the file of the model.
+    """
+    vocabulary = classifier.vocabulary
+    if vocabulary is None:
+        raise ParameterError(
+            f"{path} has no vocabulary, so its labels have no other names. Leave out --label-language."
+        )
+    chosen = vocabulary.checked_language(language)
+    names, addresses = vocabulary.display_names(chosen), classifier.label_addresses
+    classifier.labels_ = [names.get(addresses.get(label, ""), label) for label in classifier.labels_]
+    classifier.vocabulary_ = replace(vocabulary, language=chosen).as_dict()
 
 
 def _addresses(plain: Mapping[str, Any] | None, labels: list[str]) -> dict[str, str]:
