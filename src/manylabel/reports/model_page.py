@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from manylabel.decisions.cross_fitting import MOST_CELLS
 from manylabel.reports.page import Block, Cell, Column, Heading, Note, Table, skipped_notes
 from manylabel.reports.provenance import described_text, program_text
 from manylabel.reports.thresholds_page import change_text
@@ -297,8 +298,6 @@ def _setting_text(name: str, value: float | bool | Mapping[str, float]) -> str:
     return name if value is True else f"{name} = {value:g}"
 
 
-MANY_SCORES = 1 << 20
-"""Documents × labels beyond which training compares decision rules on a sample (`decisions.cross_fitting`)."""
 MANY_LABELS = 100
 """From this many labels on, they are given as the reason for a sample; with fewer, the documents are many."""
 
@@ -330,7 +329,7 @@ def expected_text(expected: ExpectedQuality | None, *, documents: int = 0, label
     ranked = [one["title"].lower() for one in expected["figures"] if one["metric"].startswith("recall@")]
     left_out = f", {ranked[0]} on the {labelled:,} with a label" if ranked and labelled < expected["documents"] else ""
     measured, why = counted(expected["documents"], "document"), ""
-    if expected["documents"] < documents and documents * labels > MANY_SCORES:
+    if expected["documents"] < documents and documents * labels > MOST_CELLS:
         measured = f"a sample of {expected['documents']:,} of {counted(documents, 'document')}"
         why = f", because there are {counted(labels, 'label')}" if labels >= MANY_LABELS else ""
     return (
