@@ -12,8 +12,11 @@ const CONTROLS = {
   "--text-column": "Text", "--label-column": "Labels", "--label-separator": "Between labels", "--encoding": "Encoding", "--format": "Format", "-o header=false": "First row: a document", "-o delimiter=": "Between cells: ", "-o sheet=": "Sheet: ",
 };
 
+const SEVERAL = /several to join them: --label-column .*\.$/s;
+
 /** The advice of a message for the command line, with the names that the options have on this page. */
 function inControls(message) {
+  message = message.replace(SEVERAL, "several to join them, separated by commas.");
   const named = Object.entries(CONTROLS).reduce((text, [option, title]) => text.replaceAll(option, `“${title}”`), message);
   return named.replace(/^uploads\//, "");
 }
