@@ -52,7 +52,7 @@ def division(X: Csr, rows: Ints, seed: int = 0, n_terms: int = 5) -> Division | 
     if len(rows) > MOST_DOCUMENTS:
         rows = np.sort(random.choice(rows, MOST_DOCUMENTS, replace=False))
     A = unit_vectors(Csr(X[rows]))
-    used = np.unique(A.indices)
+    used = np.unique(A.indices).astype(np.int64)
     A = Csr(A[:, used])
     gain, second = _divided(A, random)
     if min(second.mean(), 1 - second.mean()) < LEAST_SHARE:
