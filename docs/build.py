@@ -243,8 +243,8 @@ def columns() -> str:
         ["labels", _listed(LABELS), "`--label-column`"],
         [
             "ids",
-            f"{_listed(IDS)}; other names that end in ID, and names such as `Ticket No` and `Case number`, where every "
-            "value is different",
+            f"{_listed(IDS)}; other names that end in ID, and names such as `Ticket No`, `Case number`, "
+            "`Vorgangsnummer`, `Nr.`, `numéro`, `número` and `numero`, where every value is different",
             "`-o id_column=…`",
         ],
         ["splits", f"{_listed(SPLITS)}. Their values: {values}", "`-o split_column=…`"],

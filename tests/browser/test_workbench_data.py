@@ -117,6 +117,25 @@ def test_a_file_that_cannot_be_read_is_explained(opened: Callable[..., Visit]) -
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
 
 
+def test_several_columns_of_labels_are_typed_with_commas(opened: Callable[..., Visit]) -> None:
+    rows = "".join(f"{text},{('roads', 'Roads')[n % 2]},parks {n % 2}\n" for n, text in enumerate(TEXTS))
+    written = f"text,Kategorie,Kategorie 2\n{rows}".encode()
+    page = opened("#/townhall/data").page
+    page.set_input_files("input[type=file]", {"name": "two.csv", "mimeType": "", "buffer": written})
+    page.wait_for_selector(".failure", timeout=WAIT)
+    printed = page.locator(".failure").inner_text()
+    assert "Give one of them with “Labels”, or several to join them, separated by commas." in printed
+    labels = page.get_by_label("Labels", exact=True)
+    assert labels.get_attribute("placeholder") == "column, or several separated by commas"
+    labels.fill("Kategorie, Kategorie 2")
+    labels.press("Tab")
+    wait_for_preview(page)
+    assert page.locator(".sample tbody tr").first.locator(".label").all_inner_texts() == ["parks 0", "roads"]
+    warnings = page.locator(".warnings").inner_text()
+    assert "“Merge labels that differ only in case" in warnings
+    assert "--" not in warnings
+
+
 def test_a_workbook_whose_first_sheet_cannot_be_read_is_read_by_another_one(opened: Callable[..., Visit]) -> None:
     book = pytest.importorskip("openpyxl").Workbook()
     book.active.append(["a", "b"])

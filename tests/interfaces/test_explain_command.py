@@ -63,7 +63,12 @@ def test_a_file_and_one_of_its_documents(folder: Path, capsys: pytest.CaptureFix
     out = printed(capsys, "explain", "mail.manylabel", "new.csv", "--id", "b", "--label", "roads")
     assert out.startswith("roads: predicted")
     assert run(["explain", "mail.manylabel", "new.csv", "--id", "x"]) == 2
-    assert "Unknown document: 'x'" in capsys.readouterr().err
+    printed_error = capsys.readouterr().err
+    assert "Unknown document: 'x'" in printed_error
+    assert "id_column" not in printed_error
+    Path("new.csv").write_text('mark,text\na,"late bus"\nb,"bad road"\n')
+    assert run(["explain", "mail.manylabel", "new.csv", "--id", "b"]) == 2
+    assert "ids are line numbers. Use -o id_column=NAME." in capsys.readouterr().err
 
 
 def test_standard_input(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -235,6 +235,18 @@ def test_a_change_prints_what_it_does_to_recall(path: Path, printed: Printed) ->
     assert json.loads(printed("thresholds", path, "--json"))["effect"] is None
 
 
+def test_a_label_that_loses_half_of_its_recall_is_named(path: Path, printed: Printed) -> None:
+    before = {row["label"]: row["recall"] for row in json.loads(printed("thresholds", path, "--json"))["labels"]}
+    for threshold in (0.7, 0.8, 0.9, 0.95, 0.98):
+        record = json.loads(printed("thresholds", path, "--set", f"{LABEL}={threshold}", "--json"))
+        recall = next(row["recall"] for row in record["labels"] if row["label"] == LABEL)
+        assert record["effect"]["recall_halved"] == ([LABEL] if 0.1 <= recall < before[LABEL] / 2 else [])
+        if record["effect"]["recall_halved"]:
+            break
+    text = " ".join(printed("thresholds", path, "--set", f"{LABEL}={threshold}").split())
+    assert f"1 label keeps less than half of the recall: {LABEL}. If that is not wanted, choose lower" in text
+
+
 def test_a_target_is_not_sold_as_a_guarantee(path: Path, tmp_path: Path, printed: Printed) -> None:
     new = tmp_path / "precise.manylabel"
     text = " ".join(printed("thresholds", path, "--precision", "0.9", "--output", new).split())

@@ -162,6 +162,16 @@ def test_a_label_of_two_topics_is_divided() -> None:
     assert division(Csr(np.ones((60, 5))), np.arange(60)) is None
 
 
+def test_the_terms_of_a_divided_label_occur_in_its_documents() -> None:
+    """The first 60 terms occur in documents of other labels only."""
+    X, _ = two_topics()
+    counts = np.block([[np.zeros((60, 60)), X[:60].toarray()], [X[60:].toarray(), np.zeros((60, 60))]])
+    found = division(Csr(counts), np.arange(60))
+    assert found is not None
+    for rows, others, terms in zip(found.groups, found.groups[::-1], found.terms, strict=True):
+        assert (counts[rows][:, terms].mean(axis=0) > counts[others][:, terms].mean(axis=0)).all()
+
+
 @pytest.mark.parametrize(
     ("old", "new"), [(b"", b"abc"), (b"abc", b""), (b"aXb", b"aYYb"), (b"same", b"same"), (b"aa", b"aaa")]
 )

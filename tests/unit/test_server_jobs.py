@@ -2,6 +2,9 @@
 
 import json
 import os
+import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,10 +14,11 @@ import pytest
 from manylabel.exceptions import ManylabelError, MissingDataError, ParameterError
 from manylabel.progress import stage
 from manylabel.server.jobs import run as job_process
-from manylabel.server.jobs.schedule import Scheduler
-from manylabel.server.jobs.store import JobStore
+from manylabel.server.jobs.schedule import Running, Scheduler
+from manylabel.server.jobs.store import FULL, JobStore
 from manylabel.server.logs import Log
 from manylabel.server.settings import Limits
+from manylabel.server.shortage import DISK_FULL
 from served import InProcess, in_process
 
 LETTERS = b"id,text,labels\n" + b"".join(
@@ -208,6 +212,77 @@ def test_faults_are_kept_with_the_job(store: JobStore, error: Exception, code: i
 
     assert job_process.run(store, added["id"], work) == code
     assert words in (store.get(added["id"]) or {})["error"]
+
+
+def test_a_job_without_memory_for_its_store_names_the_limit(store: JobStore) -> None:
+    """SQLite maps files into memory, which fails within so low a limit."""
+    added = store.add("train", TRAIN, 10)
+    assert added is not None
+    scheduler = scheduler_of(store, job_megabytes=64)
+    until(lambda: (store.get(added["id"]) or {})["state"] not in ("queued", "running"), scheduler)
+    scheduler.stop()
+    ended = store.get(added["id"]) or {}
+    assert ended["state"] == "failed"
+    assert "its limit of 64 MiB. Start the server with a higher --limit job_megabytes=…" in ended["error"]
+
+
+def disk_full(*_: object, **__: object) -> None:
+    """What SQLite raises where the disk is full."""
+    with sqlite3.connect(":memory:") as database:
+        database.execute("PRAGMA max_page_count = 1")
+        database.execute("CREATE TABLE one (value)")
+
+
+def test_a_full_disk_is_named_in_answers(server: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(JobStore, "add", disk_full)
+    monkeypatch.setattr(JobStore, "keep_upload", disk_full)
+    for answer in (server.ask("POST", "/v1/jobs", TRAIN), server.ask("PUT", "/v1/data/more.csv", LETTERS)):
+        assert (answer.status, answer.headers["content-type"]) == (507, "application/problem+json")
+        assert "disk of the server's data folder is full" in answer.json()["detail"]
+    assert 'status="507"} 1' in server.ask("GET", "/metrics").body.decode()
+
+
+def test_an_error_inside_is_a_problem(server: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(JobStore, "list", lambda *_, **__: 1 / 0)
+    answer = server.ask("GET", "/v1/jobs")
+    assert (answer.status, answer.headers["content-type"]) == (500, "application/problem+json")
+    assert "The log has the details" in answer.json()["detail"]
+
+
+def test_the_scheduler_survives_a_full_disk(
+    store: JobStore, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    added = store.add("train", TRAIN, 10)
+    assert added is not None
+    scheduler = scheduler_of(store)
+    with monkeypatch.context() as patched:
+        patched.setattr(JobStore, "prepare", disk_full)
+        with pytest.raises(ManylabelError, match="disk"):
+            scheduler_of(store)
+        patched.setattr(JobStore, "take", disk_full)
+        for _ in range(2):
+            scheduler.looked = 0.0
+            scheduler.step()
+    assert capsys.readouterr().err.count("disk_full") == 1
+    until(lambda: (store.get(added["id"]) or {})["state"] == "done", scheduler)
+    scheduler.stop()
+
+
+def test_a_job_that_cannot_keep_its_end_is_ended_by_the_scheduler(
+    store: JobStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added = store.add("train", TRAIN, 10)
+    assert added is not None
+    store.take()
+    with monkeypatch.context() as patched:
+        patched.setattr(JobStore, "end", disk_full)
+        assert job_process.run(store, added["id"], disk_full) == FULL  # type: ignore[arg-type]
+    scheduler = scheduler_of(store)
+    store.resume(added["id"])
+    scheduler.running[added["id"]] = Running(subprocess.Popen([sys.executable, "-c", f"exit({FULL})"]), False, 0.0)
+    store.take()
+    until(lambda: not scheduler.running, scheduler)
+    assert (store.get(added["id"]) or {})["error"] == DISK_FULL
 
 
 def test_a_killed_or_slow_process_is_noticed(store: JobStore) -> None:

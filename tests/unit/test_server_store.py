@@ -8,13 +8,16 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 
 from manylabel.data import read
+from manylabel.decisions.threshold_figures import ThresholdFigures
+from manylabel.estimator import Csr
 from manylabel.exceptions import ManylabelError, ParameterError, UnknownNameError
+from manylabel.models.score_kinds import ScoreKind
 from manylabel.server.problems import RequestError
 from manylabel.server.store import bulk, documents, filling, labels, thresholds
 from manylabel.server.store.files import CorpusFile, CorpusFiles
@@ -395,6 +398,22 @@ def test_thresholds_move_documents(made: CorpusFile) -> None:
             1.0,
         )
         assert len(thresholds.curve(database, "buses", 10)) == 4
+
+
+def test_a_target_is_reached_as_the_command_reaches_it() -> None:
+    """A lower threshold that adds no true label is not taken, and the command `thresholds` chooses the same one."""
+    random = np.random.default_rng(1)
+    for _ in range(40):
+        scores = np.sort(random.choice(np.linspace(0.1, 0.9, 12), 30))[::-1]
+        is_true = random.random(30) < scores
+        every = np.ones(30, dtype=bool)
+        column = thresholds.Column("a", None, None, np.arange(30), scores, is_true, every, np.flatnonzero(is_true))
+        command = ThresholdFigures().fit(scores[:, None], Csr(is_true[:, None].astype(float)), ScoreKind.SIMILARITY)
+        targets: list[tuple[Literal["precision", "recall"], float]] = [("precision", 0.5), ("precision", 0.8)]
+        for figure, least in [*targets, ("recall", 0.7)]:
+            [expected] = command.thresholds_for(figure, least).tolist()
+            found = column.threshold_for(thresholds.Wanted(figure, least))
+            assert column.place(found) == column.place(None if np.isnan(expected) else expected)
 
 
 def test_documents_that_nobody_labelled_are_neither_true_nor_false(corpus: CorpusFile) -> None:

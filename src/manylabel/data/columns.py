@@ -35,6 +35,12 @@ _OTHER_ID = re.compile(
     r"|(?i:(ticket|case|incident|issue|request|order|record|document|doc)[ _-]?(no\.?|nr\.?|num|number|key|#))"
 )
 """Names such as ``Ticket-ID``, ``case_id``, ``orderId`` and ``Ticket No``: ids where no two rows share one."""
+_NUMBER = re.compile(
+    r"(?i)((ticket|vorgangs?|fall|auftrags?|bestell|antrags?|akten|beleg|dokument(en)?|meldungs?|zaak|dossier|document"
+    r"|meldings?|tiketti|asia)[ _-]?)?(nummer|nr\.?|numero)"
+    r"|(numéro|número)( (de|du) (ticket|dossier|demande|document|caso|expediente|documento|solicitud))?"
+)
+"""Names such as ``Vorgangsnummer``, ``Nr.`` and ``numéro``: ids in the same way, where no name above is found."""
 _NAME = re.compile(r"[^\W\d][\w.#-]*([ ][\w.#-]+)?")
 """A name of a column: one or two words."""
 SPLITS = ("split", "part", "fold")
@@ -175,10 +181,11 @@ def _columns_of_labels(table: Table, options: ColumnOptions) -> frozenset[str]:
 
 
 def _other_id(table: Table) -> str | None:
-    """A column whose name ends in ID and in which every row has a value of its own; None if there is none."""
-    for name, values in table.columns.items():
-        if _OTHER_ID.fullmatch(name.strip()) and len({str(value) for value in values} - {"", "None"}) == len(values):
-            return name
+    """A column with a name such as ``Ticket-ID`` in which every row has a value of its own; None if there is none."""
+    for pattern in (_OTHER_ID, _NUMBER):
+        for name, values in table.columns.items():
+            if pattern.fullmatch(name.strip()) and len({str(value) for value in values} - {"", "None"}) == len(values):
+                return name
     return None
 
 

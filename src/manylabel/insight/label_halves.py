@@ -41,7 +41,7 @@ class Division:
     groups: tuple[Ints, Ints]
     """The rows of both, the larger group first."""
     terms: tuple[Ints, Ints]
-    """The terms in which each group exceeds the other most."""
+    """The columns of the terms in which each group exceeds the other most."""
 
 
 def division(X: Csr, rows: Ints, seed: int = 0, n_terms: int = 5) -> Division | None:
@@ -52,7 +52,7 @@ def division(X: Csr, rows: Ints, seed: int = 0, n_terms: int = 5) -> Division | 
     if len(rows) > MOST_DOCUMENTS:
         rows = np.sort(random.choice(rows, MOST_DOCUMENTS, replace=False))
     A = unit_vectors(Csr(X[rows]))
-    used = np.unique(A.indices)
+    used = np.unique(A.indices).astype(np.int64)
     A = Csr(A[:, used])
     gain, second = _divided(A, random)
     if min(second.mean(), 1 - second.mean()) < LEAST_SHARE:
@@ -63,7 +63,7 @@ def division(X: Csr, rows: Ints, seed: int = 0, n_terms: int = 5) -> Division | 
     if second.mean() > 0.5:
         second = ~second
     difference = _centre(A, ~second) - _centre(A, second)
-    order = np.argsort(-difference, kind="stable")
+    order = used[np.argsort(-difference, kind="stable")]
     return Division(
         gain / max(reference, 1e-9), (rows[~second], rows[second]), (order[:n_terms], order[::-1][:n_terms])
     )

@@ -132,6 +132,8 @@ class ThresholdEffect(Record):
     recall_before: float | None
     hardly_predicted: list[str]
     """The labels that the change leaves with a recall below 0.1, those with most documents first."""
+    recall_halved: list[str]
+    """Other labels that the change leaves with less than half of their recall, in the same order."""
     unmoved: list[str]
     """The labels with another threshold but the same figures, since no score lies between the old and the new one."""
 

@@ -82,14 +82,11 @@ def _effect_note(found: ThresholdsRecord, effect: ThresholdEffect) -> Block:
         f"Over all labels: precision {_now_and_before(effect.precision, effect.precision_before)}, "
         f"recall {_now_and_before(effect.recall, effect.recall_before)}."
     )
-    hardly, recall_lost = "", _halved(effect.recall, effect.recall_before)
-    if effect.hardly_predicted:
-        some = counted(len(effect.hardly_predicted), "label is", "labels are")
-        hardly = f" {some} then hardly ever predicted (recall below 0.1): {_named(effect.hardly_predicted)}."
-    if not (hardly or recall_lost or _halved(effect.precision, effect.precision_before)):
+    lost, recall_lost = _lost_labels(effect), _halved(effect.recall, effect.recall_before)
+    if not (lost or recall_lost or _halved(effect.precision, effect.precision_before)):
         return Note(figures)
     if found.target is None:
-        remedy = f"choose {'lower' if hardly or recall_lost else 'higher'} thresholds"
+        remedy = f"choose {'lower' if lost or recall_lost else 'higher'} thresholds"
     else:
         some = (
             ""
@@ -97,7 +94,19 @@ def _effect_note(found: ThresholdsRecord, effect: ThresholdEffect) -> Block:
             else ", or name the labels that need it with --only LABEL"
         )
         remedy = f"ask for less {found.target.split()[0]}{some}"
-    return Note(f"{figures}{hardly} If that is not wanted, {remedy}.", "warning")
+    return Note(f"{figures}{lost} If that is not wanted, {remedy}.", "warning")
+
+
+def _lost_labels(effect: ThresholdEffect) -> str:
+    """The labels that a change leaves with little recall, in sentences."""
+    sentences = ""
+    if effect.hardly_predicted:
+        some = counted(len(effect.hardly_predicted), "label is", "labels are")
+        sentences += f" {some} then hardly ever predicted (recall below 0.1): {_named(effect.hardly_predicted)}."
+    if effect.recall_halved:
+        some = counted(len(effect.recall_halved), "label keeps", "labels keep")
+        sentences += f" {some} less than half of the recall: {_named(effect.recall_halved)}."
+    return sentences
 
 
 def _unmoved_text(labels: Sequence[str]) -> str:

@@ -25,7 +25,14 @@ from manylabel.server.jobs.store import WRITE_MODELS, JobStore
 from manylabel.server.metrics import Metrics
 from manylabel.server.models import Models
 from manylabel.server.operations import ROUTE
-from manylabel.server.problems import RequestError, body_too_large, method_not_allowed, not_ready, problem_json
+from manylabel.server.problems import (
+    RequestError,
+    body_too_large,
+    method_not_allowed,
+    not_ready,
+    problem_json,
+    unexpected,
+)
 from manylabel.server.settings import Settings
 from manylabel.server.store.files import CorpusFiles
 from manylabel.server.store.routes import corpus_routes
@@ -188,10 +195,14 @@ def _add_errors(app: FastAPI, *, keeps_data: bool) -> None:
     async def mistaken(_: Request, error: Exception) -> Response:
         return answer(RequestError(422, str(error)))
 
+    async def broken(_: Request, error: Exception) -> Response:  # raised again then, so that the gate logs it
+        return answer(unexpected(error))
+
     app.add_exception_handler(RequestError, problem)
     app.add_exception_handler(RequestValidationError, wrong_input)
     app.add_exception_handler(HTTPException, refused)
     app.add_exception_handler(ManylabelError, mistaken)
+    app.add_exception_handler(Exception, broken)
 
 
 def _add_operations(app: FastAPI, models: Models, settings: Settings, metrics: Metrics) -> None:

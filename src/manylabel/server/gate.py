@@ -99,9 +99,7 @@ class Gate:
         except Exception as error:
             self.log.error("error", error, method=scope["method"], path=scope["path"])
             if not answered:
-                await respond(
-                    sending, RequestError(500, "Something went wrong inside manylabel. The log has the details.")
-                )
+                await respond(sending, problems.unexpected(error))
         finally:
             asked = scope["method"], scope["path"], scope.get("client")
             self.count(scope[ROUTE], scope.get(REFUSED) or answered or 499, began, scope[DOCUMENTS], asked)

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import IO
 
-STATUSES = (200, 202, 204, 400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429, 431, 500, 503)
+STATUSES = (200, 202, 204, 400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429, 431, 500, 503, 507)
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
 """The upper bounds of the durations that are counted together, in seconds."""
 _ROUTE = len(STATUSES) + 1 + len(BUCKETS) + 1 + 1

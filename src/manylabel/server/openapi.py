@@ -27,6 +27,7 @@ PROBLEMS = {
     "422": "The request has another form than expected",
     "429": "The server is busy, or the work took too long",
     "503": "No model can be asked for predictions",
+    "507": "The disk of the server's data folder is full",
 }
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from manylabel.server.shortage import DISK_FULL, is_disk_full
 from manylabel.wording import counted
 
 JSON = b"application/json"
@@ -105,6 +106,13 @@ def too_busy() -> RequestError:
 def not_ready(why: str, members: Mapping[str, Any] | None = None) -> RequestError:
     """A server that cannot answer predictions yet, or no longer."""
     return RequestError(503, why, {"Retry-After": "1"}, members)
+
+
+def unexpected(error: BaseException) -> RequestError:
+    """An error inside: a full disk is named; what else went wrong is only in the log."""
+    if is_disk_full(error):
+        return RequestError(507, DISK_FULL)
+    return RequestError(500, "Something went wrong inside manylabel. The log has the details.")
 
 
 def method_not_allowed(method: str, allowed: str) -> RequestError:

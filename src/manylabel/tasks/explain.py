@@ -50,7 +50,9 @@ def explain_source(classifier: TextClassifier, source: Source, question: Questio
     rows = range(len(ids))
     if question.id is not None:
         if question.id not in ids:
-            raise UnknownNameError("document", question.id, ids)
+            known = corpus.layout is None or corpus.layout.identity is not None
+            hint = "" if known else "No column of ids was recognised, so ids are line numbers. Use -o id_column=NAME."
+            raise UnknownNameError("document", question.id, ids, hint)
         rows = range(ids.index(question.id), ids.index(question.id) + 1)
     for row in islice(rows, question.documents):
         yield ids[row], _explained(classifier, documents[row : row + 1], question)

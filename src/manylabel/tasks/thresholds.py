@@ -219,6 +219,7 @@ def _effect(classifier: TextClassifier, quality: ThresholdFigures, before: Float
     found = quality.at(after)[1]
     found_before = np.ones(len(after)) if before is None else quality.at(before)[1]
     hardly = (found < HARDLY) & (found < found_before)
+    halved = (found < found_before / 2) & ~hardly & (before is not None)
     unmoved = np.zeros(len(after), dtype=bool) if before is None else _unmoved(quality, before, after)
     order = np.argsort(-classifier.label_counts_, kind="stable").tolist()
     return ThresholdEffect(
@@ -227,6 +228,7 @@ def _effect(classifier: TextClassifier, quality: ThresholdFigures, before: Float
         recall=recall,
         recall_before=recall_before,
         hardly_predicted=[classifier.labels_[column] for column in order if hardly[column]],
+        recall_halved=[classifier.labels_[column] for column in order if halved[column]],
         unmoved=[classifier.labels_[column] for column in order if unmoved[column]],
     )
 

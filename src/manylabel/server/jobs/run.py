@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import os
 import resource
+import sqlite3
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,8 @@ from typing import Any
 from manylabel.exceptions import ManylabelError
 from manylabel.progress import figures_to, remarks_to, reporting_to
 from manylabel.server.jobs.bodies import chosen_recipe
-from manylabel.server.jobs.store import WRITE_MODELS, JobStore
+from manylabel.server.jobs.store import FULL, WRITE_MODELS, JobStore
+from manylabel.server.shortage import DISK_FULL, is_disk_full, is_out_of_memory
 from manylabel.server.store.files import CorpusFile, CorpusFiles
 from manylabel.server.store.filling import corrected_source, import_corpus, keep_suggestions
 from manylabel.server.store.scoring import score_corpus, suggest_documents
@@ -101,13 +104,27 @@ def end_with_supervisor() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def limit_memory(megabytes: int) -> None:
-    """Have the system refuse memory beyond a limit."""
-    resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+@contextmanager
+def limited_memory(megabytes: int | None) -> Iterator[None]:
+    """Have the system refuse memory beyond a limit within the block; after it, the job can still record its error."""
+    if megabytes is None:
+        yield
+        return
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-def run(store: JobStore, identifier: str, work: Callable[..., dict[str, Any]] = run_job) -> int:
-    """Run a job of the store and keep its result; return the exit code."""
+def run(
+    store: JobStore,
+    identifier: str,
+    work: Callable[..., dict[str, Any]] = run_job,
+    megabytes: int | None = None,
+) -> int:
+    """Run a job of the store within a limit of memory, and keep its result; return the exit code."""
     job = store.get(identifier)
     if job is None or job["state"] != "running":
         return 1
@@ -117,26 +134,37 @@ def run(store: JobStore, identifier: str, work: Callable[..., dict[str, Any]] = 
 
     try:
         reporter = Reporter(store, identifier)
-        with reporting_to(reporter), figures_to(reporter.figure), remarks_to(say):
-            result = perform(store, job["kind"], job["request"], work)
-        store.end(identifier, "done", result=dumps(result))
+        with limited_memory(megabytes), reporting_to(reporter), figures_to(reporter.figure), remarks_to(say):
+            result = dumps(perform(store, job["kind"], job["request"], work))
+        store.end(identifier, "done", result=result)
     except StoppedError:
         store.end(identifier, "cancelled", error="The job was told to stop.")
         return STOPPED
-    except ManylabelError as error:
-        store.end(identifier, "failed", error=without_folder(store, str(error)))
-        return 2
-    except MemoryError:
-        why = "The job needed more memory than its limit. Start the server with a higher --limit job_megabytes=…."
-        store.end(identifier, "failed", error=why)
-        return 2
     except Exception as error:
-        traceback.print_exc()
-        store.end(
-            identifier, "failed", error=f"Something went wrong inside manylabel ({type(error).__name__}: {error})."
-        )
-        return 1
+        return _keep_error(store, identifier, error, megabytes)
     return 0
+
+
+def _keep_error(store: JobStore, identifier: str, error: Exception, megabytes: int | None) -> int:
+    """Keep why a job failed; return the exit code."""
+    code = 2
+    if isinstance(error, ManylabelError):
+        why = without_folder(store, str(error))
+    elif is_out_of_memory(error):
+        limit = "its limit" if megabytes is None else f"its limit of {megabytes:,} MiB"
+        why = f"The job needed more memory than {limit}. Start the server with a higher --limit job_megabytes=…."
+    elif is_disk_full(error):
+        why = DISK_FULL
+    else:
+        traceback.print_exc()
+        why, code = f"Something went wrong inside manylabel ({type(error).__name__}: {error}).", 1
+    try:
+        store.end(identifier, "failed", error=why)
+    except sqlite3.OperationalError as second:
+        if not is_disk_full(second):
+            raise
+        return FULL
+    return code
 
 
 def perform(store: JobStore, kind: str, request: dict[str, Any], work: Callable[..., dict[str, Any]]) -> dict[str, Any]:
@@ -185,5 +213,4 @@ def without_folder(store: JobStore, text: str) -> str:
 if __name__ == "__main__":
     end_with_supervisor()
     opened = JobStore(Path(sys.argv[1]), json.loads(sys.argv[4]))
-    limit_memory(int(sys.argv[3]))
-    sys.exit(run(opened, sys.argv[2]))
+    sys.exit(run(opened, sys.argv[2], megabytes=int(sys.argv[3])))

@@ -6,16 +6,20 @@ Jobs that only read uploaded data have a lane of their own beside it.
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from manylabel.server.jobs.store import SERVER_STOPPED, SHORT, JobStore, State
+from manylabel.exceptions import ManylabelError
+from manylabel.server.jobs.store import FULL, SERVER_STOPPED, SHORT, JobStore, State
 from manylabel.server.logs import Log
 from manylabel.server.settings import Limits
+from manylabel.server.shortage import DISK_FULL, is_disk_full
 from manylabel.wording import counted
 
 LOOK = 0.25
@@ -44,11 +48,21 @@ class Scheduler:
         self.store, self.at_once, self.limits, self.log = store, at_once, limits, log
         self.running: dict[str, Running] = {}
         self.looked = 0.0
-        store.prepare()
-        if interrupted := store.interrupt_all():
+        self.is_disk_full = False
+        if interrupted := self._prepare():
             log.write(
                 "jobs_interrupted", f"{counted(interrupted, 'job')} ran when the server was killed; see /v1/jobs."
             )
+
+    def _prepare(self) -> int:
+        """Make the data directory, and mark the jobs that ran when the server was killed; return their number."""
+        try:
+            self.store.prepare()
+            return self.store.interrupt_all()
+        except (OSError, sqlite3.OperationalError) as error:
+            if not is_disk_full(error):
+                raise
+            raise ManylabelError(DISK_FULL) from error
 
     def step(self) -> None:
         """Look at the queue and at the running jobs, if it is time to."""
@@ -56,6 +70,18 @@ class Scheduler:
         if now - self.looked < LOOK:
             return
         self.looked = now
+        try:
+            self._work(now)
+            self.is_disk_full = False
+        except (OSError, sqlite3.OperationalError) as error:
+            if not is_disk_full(error):
+                raise
+            if not self.is_disk_full:  # once, although every look fails until there is space
+                self.log.write("disk_full", f"{DISK_FULL} Until then no job starts.", "error")
+            self.is_disk_full = True
+
+    def _work(self, now: float) -> None:
+        """End jobs and start others."""
         for identifier, one in list(self.running.items()):
             if one.process.poll() is not None:
                 self._ended(identifier)
@@ -72,17 +98,21 @@ class Scheduler:
     def _start(self, job: Mapping[str, Any]) -> None:
         identifier = job["id"]
         command = [sys.executable, "-m", "manylabel.server.jobs.run", str(self.store.folder), identifier]
-        with self.store.log_of(identifier).open("ab") as log:
-            if job["remark"] is not None:
-                log.write(f"Attempt {job['attempt']}. {job['remark']}\n".encode())
-                log.flush()
-            process = subprocess.Popen(
-                [*command, str(self.limits.job_megabytes), json.dumps(self.store.served)],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                process_group=0,
-            )
+        try:
+            with self.store.log_of(identifier).open("ab") as log:
+                if job["remark"] is not None:
+                    log.write(f"Attempt {job['attempt']}. {job['remark']}\n".encode())
+                    log.flush()
+                process = subprocess.Popen(
+                    [*command, str(self.limits.job_megabytes), json.dumps(self.store.served)],
+                    stdin=subprocess.PIPE,
+                    stdout=log,
+                    stderr=log,
+                    process_group=0,
+                )
+        except OSError as error:
+            self.store.end(identifier, "failed", error=f"The job could not be started: {error.strerror}.")
+            raise
         self.running[identifier] = Running(process, job["kind"] in SHORT, time.monotonic())
 
     def _check(self, identifier: str, one: Running, now: float) -> None:
@@ -99,15 +129,18 @@ class Scheduler:
 
     def _ended(self, identifier: str) -> None:
         """Keep how a job ended that could not do so itself."""
-        one = self.running.pop(identifier)
+        one = self.running[identifier]
         if one.process.stdin is not None:
             one.process.stdin.close()
         code = one.process.returncode
+        lacked = "If it lacked memory, start the server with a higher --limit job_megabytes=…."
         state, error = one.why or (
-            "interrupted",
-            f"The process of the job ended with code {code}. Resume it to try again.",
+            ("failed", DISK_FULL)
+            if code == FULL
+            else ("interrupted", f"The process of the job ended with code {code}. {lacked} Resume it to try again.")
         )
         self.store.end(identifier, state, error=error)  # nothing changes where the job ended by itself
+        del self.running[identifier]
 
     def stop(self) -> None:
         """End all jobs; they can be resumed."""
@@ -121,4 +154,5 @@ class Scheduler:
                 one.process.kill()
                 one.process.wait()
             one.why = "interrupted", SERVER_STOPPED
-            self._ended(identifier)
+            with suppress(sqlite3.OperationalError):  # a full disk; the next start marks the job
+                self._ended(identifier)

@@ -29,6 +29,8 @@ SHORT = ("preview", "import")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 ENDING = re.compile(r"(\.[A-Za-z0-9]{1,10}){1,2}")
 BUILT_IN = "townhall"
+FULL = 5
+"""The exit code of a job that could not keep its end because the disk is full."""
 SERVER_STOPPED = "The server stopped while the job ran. Resume it to run it again."
 STARTS_OVER = "The job was resumed. It has the same request, and starts over: jobs keep no partial results."
 READ = "BEGIN"

@@ -63,7 +63,8 @@ class Column:
     def threshold_for(self, wanted: Wanted) -> float | None:
         """The threshold asked for; None where the label does not reach the target.
 
-        For a precision, the least threshold that reaches it; for a recall, the greatest.
+        For a precision, the threshold that reaches it with the greatest recall, and of several of equal recall the
+        highest; for a recall, the highest that reaches it. `manylabel thresholds` chooses alike.
         """
         if wanted.kind == "threshold":
             return wanted.value
@@ -75,9 +76,9 @@ class Column:
         ends = np.append(self.scores[1:] < self.scores[:-1], True)
         exact = ends & (self.scores > (-np.inf if self.exact_from is None else self.exact_from))
         if wanted.kind == "precision":
-            reached = np.flatnonzero(exact & (right >= wanted.value * predicted) & (right > 0))
-            return None if not len(reached) else self._below(int(reached[-1]))
-        reached = np.flatnonzero(exact & (right >= wanted.value * self.true_documents))
+            reached = np.flatnonzero(exact & (right >= wanted.value * predicted - 1e-9) & (right > 0))
+            return None if not len(reached) else self._below(int(reached[np.argmax(right[reached])]))
+        reached = np.flatnonzero(exact & (right >= wanted.value * self.true_documents - 1e-9))
         return None if not len(reached) else self._below(int(reached[0]))
 
     def _below(self, place: int) -> float:

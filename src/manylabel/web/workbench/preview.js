@@ -9,11 +9,14 @@ import "./reading.js";
 const MOST_LABELS = 20;
 const FIRST_DOCUMENTS = 6;
 const CONTROLS = {
-  "--text-column": "Text", "--label-column": "Labels", "--label-separator": "Between labels", "--encoding": "Encoding", "--format": "Format", "-o header=false": "First row: a document", "-o delimiter=": "Between cells: ", "-o sheet=": "Sheet: ",
+  "--text-column": "Text", "--label-column": "Labels", "--label-separator": "Between labels", "--encoding": "Encoding", "--format": "Format", "--merge-labels": "Merge labels that differ only in case, blanks or Unicode form", "-o header=false": "First row: a document", "-o delimiter=": "Between cells: ", "-o sheet=": "Sheet: ",
 };
+
+const SEVERAL = /several to join them: --label-column .*\.$/s;
 
 /** The advice of a message for the command line, with the names that the options have on this page. */
 function inControls(message) {
+  message = message.replace(SEVERAL, "several to join them, separated by commas.");
   const named = Object.entries(CONTROLS).reduce((text, [option, title]) => text.replaceAll(option, `“${title}”`), message);
   return named.replace(/^uploads\//, "");
 }
@@ -153,7 +156,7 @@ class Preview extends View {
     const { found } = this;
     if (!found) return this.failed ? nothing : html`<div class="panel placeholder"></div>`;
     return html`${this.figures(found)}
-      ${found.warnings.length ? html`<section class="panel warnings"><h2>${counted(found.warnings.length, "warning")}</h2><ul>${found.warnings.map((one) => html`<li dir="auto">${one}</li>`)}</ul></section>` : nothing}
+      ${found.warnings.length ? html`<section class="panel warnings"><h2>${counted(found.warnings.length, "warning")}</h2><ul>${found.warnings.map((one) => html`<li dir="auto">${inControls(one)}</li>`)}</ul></section>` : nothing}
       <section class="panel"><h2>First documents</h2>${this.sample(found)}</section>
       <section class="panel"><h2>Labels</h2>${this.labelTable(found)}</section>`;
   }

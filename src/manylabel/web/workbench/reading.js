@@ -60,9 +60,9 @@ class Reading extends LitElement {
   }
 
   /** A text where no list of columns or sheets is known, since the file could not be read. */
-  typed(title, name, of = "column") {
+  typed(title, name, hint = "name of a column") {
     const value = [this.options[name] ?? ""].flat().join(", ");
-    return this.row(title, [name], html`<input aria-labelledby=${`guess-${name}`} .value=${value} placeholder=${`name of a ${of}`} @change=${(event) => this.change({ [name]: event.target.value.trim() || null })}>`);
+    return this.row(title, [name], html`<input aria-labelledby=${`guess-${name}`} .value=${value} placeholder=${hint} @change=${(event) => this.change({ [name]: event.target.value.trim() || null })}>`);
   }
 
   /** Several columns: each with a button that removes it, and a list of those to add. */
@@ -86,7 +86,7 @@ class Reading extends LitElement {
   }
 
   labelControls() {
-    if (!this.columns.length) return this.typed("Labels", "label_column");
+    if (!this.columns.length) return this.typed("Labels", "label_column", "column, or several separated by commas");
     const take = (columns) => this.change(columns.length ? { label_column: columns, labels: null } : { label_column: null, labels: false });
     return this.row("Labels", GUESSES.labels, this.several("labels", "label_column", this.labels, this.texts, take));
   }
@@ -116,7 +116,7 @@ class Reading extends LitElement {
 
   /** The sheet of a workbook. */
   sheet() {
-    if (!this.preview) return this.typed("Sheet", "sheet", "sheet");
+    if (!this.preview) return this.typed("Sheet", "sheet", "name of a sheet");
     return this.preview.sheets?.length ? this.choice("Sheet", "sheet", this.preview.sheet, this.preview.sheets) : nothing;
   }
 

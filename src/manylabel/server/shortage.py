@@ -1,0 +1,41 @@
+"""Errors that mean that the disk is full or memory is short, whichever library raised them."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+
+DISK_FULL = "The disk of the server's data folder is full, or cannot be written. Free some space, then try again."
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_NO_MEMORY = (sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR_NOMEM, sqlite3.SQLITE_IOERR_SHMMAP)
+"""The last one: SQLite could not map a file of some KiB into memory."""
+_NO_MEMORY_WORDS = ("failed to map segment", "cannot allocate memory", "can't start new thread")
+"""Words of errors that come from loading a library or starting a thread."""
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Whether an error means that the disk is full; SQLite reports some cases as a disk I/O error.
+
+    >>> is_disk_full(OSError(errno.ENOSPC, "No space left on device")), is_disk_full(OSError(errno.EACCES, "denied"))
+    (True, False)
+    """
+    if isinstance(error, sqlite3.OperationalError):
+        code = error.sqlite_errorcode
+        return code & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR) and code not in _NO_MEMORY
+    return isinstance(error, OSError) and error.errno in _NO_SPACE
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error means that the process got no more memory.
+
+    >>> is_out_of_memory(MemoryError()), is_out_of_memory(RuntimeError("can't start new thread"))
+    (True, True)
+    """
+    if isinstance(error, sqlite3.OperationalError):
+        return error.sqlite_errorcode in _NO_MEMORY
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    words = str(error).lower()
+    return isinstance(error, MemoryError) or (
+        isinstance(error, (ImportError, RuntimeError)) and any(one in words for one in _NO_MEMORY_WORDS)
+    )
