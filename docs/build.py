@@ -244,7 +244,7 @@ def columns() -> str:
         [
             "ids",
             f"{_listed(IDS)}; other names that end in ID, and names such as `Ticket No`, `Case number`, "
-            "`Vorgangsnummer`, `Nr.`, `numéro`, `número` and `numero`, where every value is different",
+            "`Vorgangsnummer` and `numéro de dossier`, where every value is different",
             "`-o id_column=…`",
         ],
         ["splits", f"{_listed(SPLITS)}. Their values: {values}", "`-o split_column=…`"],

@@ -115,13 +115,17 @@ def test_point_1_ids_have_many_names(tmp_path):
     path.write_text("Customer-ID,Ticket-ID,text\nC1,T1,one\nC1,T2,two\n")
     assert read(path).corpus.ids == ["T1", "T2"]
     english = ("Ticket No", "ticket_nr", "Case Number", "Issue key")
-    german = ("Ticketnummer", "Vorgangsnummer", "Nummer", "Nr.", "Ticket-Nr.", "Auftragsnummer")
-    for name in (*english, *german, "numéro", "Numéro de dossier", "número", "numero", "Zaaknummer", "Tikettinumero"):
+    german = ("Ticketnummer", "Vorgangsnummer", "Ticket-Nr.", "Auftragsnummer")
+    for name in (*english, *german, "Numéro de dossier", "número de caso", "Zaaknummer", "Tikettinumero"):
         path.write_text(f"{name},text\nT1,one\nT2,two\n")
         assert read(path).corpus.ids == ["T1", "T2"]
-    path.write_text("Nr.,Ticket-ID,text\n1,T1,one\n2,T2,two\n")
+    path.write_text("Vorgangsnummer,Ticket-ID,text\n1,T1,one\n2,T2,two\n")
     assert read(path).corpus.ids == ["T1", "T2"]
-    for table in ("Customer-ID,text\nC1,one\nC1,two\n", "Telefonnummer,text\nC1,one\nC2,two\n"):
+    for table in (
+        "Customer-ID,text\nC1,one\nC1,two\n",
+        "Telefonnummer,text\nC1,one\nC2,two\n",
+        "Nr.,text\n1,one\n2,two\n",
+    ):
         path.write_text(table)
         assert read(path).corpus.ids == ["2", "3"]
 

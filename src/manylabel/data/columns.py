@@ -36,11 +36,12 @@ _OTHER_ID = re.compile(
 )
 """Names such as ``Ticket-ID``, ``case_id``, ``orderId`` and ``Ticket No``: ids where no two rows share one."""
 _NUMBER = re.compile(
-    r"(?i)((ticket|vorgangs?|fall|auftrags?|bestell|antrags?|akten|beleg|dokument(en)?|meldungs?|zaak|dossier|document"
-    r"|meldings?|tiketti|asia)[ _-]?)?(nummer|nr\.?|numero)"
-    r"|(numéro|número)( (de|du) (ticket|dossier|demande|document|caso|expediente|documento|solicitud))?"
+    r"(?i)(ticket|vorgangs?|fall|auftrags?|bestell|antrags?|akten|beleg|dokument(en)?|meldungs?|zaak|dossier|document"
+    r"|meldings?|tiketti|asia)[ _-]?(nummer|nr\.?|numero)"
+    r"|(numéro|número) (de|du) (ticket|dossier|demande|document|caso|expediente|documento|solicitud)"
 )
-"""Names such as ``Vorgangsnummer``, ``Nr.`` and ``numéro``: ids in the same way, where no name above is found."""
+"""Names such as ``Vorgangsnummer`` and ``numéro de ticket``: ids in the same way, where no name above is found. ``Nr.``
+alone may be a number of something else."""
 _NAME = re.compile(r"[^\W\d][\w.#-]*([ ][\w.#-]+)?")
 """A name of a column: one or two words."""
 SPLITS = ("split", "part", "fold")

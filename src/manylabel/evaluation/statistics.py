@@ -117,7 +117,7 @@ class DocumentStatistics:
         """The sums a metric is made of, per document: the predictions of one document, if several, are added up."""
         wanted = find_target_metric(metric) if isinstance(metric, str) else metric
         if wanted.k is None and wanted.name not in _MADE_OF:
-            raise UnknownNameError("metric for resampling", wanted.name, [*TARGET_METRICS, "recall@5 (any number)"])
+            raise UnknownNameError("metric for resampling", wanted.name, [*TARGET_METRICS, "recall@5"])
         found = _MADE_OF[wanted.name](self) if wanted.k is None else _recall(self, wanted)
         return found if self.documents is None else _added_up(found, self.documents)
 

@@ -64,5 +64,5 @@ def find_target_metric(name: str) -> TargetMetric:
     if found := re.fullmatch(r"recall@([1-9]\d*)", name):
         k = int(found[1])
         return TargetMetric(f"recall@{k}", f"Recall at {k}", True, k)
-    known = [*TARGET_METRICS, "recall@5 (any number)"]
-    raise UnknownNameError("metric to optimise for", name, known, metric_hint(name))
+    hint = "recall@ takes any number from 1 on." if name.startswith("recall") else metric_hint(name)
+    raise UnknownNameError("metric to optimise for", name, [*TARGET_METRICS, "recall@5"], hint)
