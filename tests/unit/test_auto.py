@@ -15,7 +15,7 @@ from manylabel.data import load
 from manylabel.data.splits import iterative_stratification
 from manylabel.deadline import Deadline, OutOfTime
 from manylabel.decisions import auto as auto_module
-from manylabel.decisions.auto import AutoModel
+from manylabel.decisions.auto import AutoModel, spaced_labels
 from manylabel.decisions.best_rule import BestRule
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.threshold import Threshold
@@ -98,7 +98,7 @@ def test_costs_are_tried_as_long_as_each_is_better() -> None:
 
 def test_the_cost_of_many_labels_is_searched_with_some_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both costs are tried with one label, the second is better; it is fitted to all labels once, then to the folds."""
-    monkeypatch.setattr(auto_module, "MANY_SCORES", X.shape[0] * Y.shape[1] - 1)
+    monkeypatch.setattr(auto_module, "MANY_SCORES", X.shape[0])
     monkeypatch.setattr(auto_module, "SEARCHED_LABELS", 1)
     seen: list[tuple[float, float, int, bool]] = []
 
@@ -112,6 +112,13 @@ def test_the_cost_of_many_labels_is_searched_with_some_of_them(monkeypatch: pyte
     labels, trial = Y.shape[1], LinearSVM.trial_settings["tol"]
     search = [(2.0, trial, 1, False)] * 2 + [(1.0, trial, 1, False)] * 2
     assert seen == [*search, (1.0, 1e-3, labels, False), *[(1.0, trial, labels, True)] * 2]
+
+
+def test_labels_of_a_single_document_are_searched_where_there_are_no_others() -> None:
+    """Four labels, on two, one, one and no documents."""
+    assert spaced_labels(Csr([[1, 1, 0, 0], [1, 0, 1, 0]]), 4).tolist() == [0]
+    assert spaced_labels(Csr([[0, 1, 0, 0], [0, 0, 1, 0]]), 4).tolist() == [1, 2]
+    assert spaced_labels(Csr(np.zeros((2, 3))), 4).tolist() == []
 
 
 @pytest.mark.parametrize("model", [LinearSVM(), SVM], ids=["alone", "weighted"])

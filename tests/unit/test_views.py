@@ -176,11 +176,30 @@ def test_a_view_with_much_work_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> 
     assert list(choice["settings"]["views"]) == ["pairs"]
 
 
+@pytest.mark.parametrize(
+    ("most", "times", "expected"),
+    [(0.0, 100.0, ["characters"]), (0.0, 0.0, []), (1e9, 0.0, ["characters"])],
+    ids=["few terms", "many terms", "little work"],
+)
+def test_views_of_many_labels_are_tried_where_they_have_few_terms(
+    monkeypatch: pytest.MonkeyPatch, most: float, times: float, expected: list[str]
+) -> None:
+    """The trial takes some of the labels only, so that a view may be much work with all of them."""
+    texts, labels = towns(120)
+    for name, value in (("LEAST_DOCUMENTS", 90), ("LEAST_GAIN", -1.0), ("SEARCHED_LABELS", 2), ("MANY_SCORES", 1)):
+        monkeypatch.setattr(auto, name, value)
+    monkeypatch.setattr(view_trials, "MOST_VIEW_WORK", most)
+    monkeypatch.setattr(view_trials, "MOST_TIMES_TERMS", times)
+    choice = TextClassifier(folds=3, n_jobs=1).fit(texts, labels).decided_.choice_
+    assert choice is not None
+    assert list(choice["settings"].get("views", [])) == expected
+
+
 def test_views_of_many_labels_are_chosen_by_some_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     texts, labels = towns(120)
     monkeypatch.setattr(auto, "LEAST_DOCUMENTS", 90)
     monkeypatch.setattr(auto, "SEARCHED_LABELS", 2)
-    monkeypatch.setattr(auto, "MANY_SCORES", 120 * 4 - 1)
+    monkeypatch.setattr(auto, "MANY_SCORES", 120 * 2)
     tried = list[int]()
     run = view_trials.ViewTrials.run
 

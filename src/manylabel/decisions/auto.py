@@ -38,7 +38,7 @@ the best one of few documents, and a stack depends least on it."""
 MORE_WORK = 3.0
 """How many times as much work the other models may take where a further view was kept: a stack gains from them."""
 SEARCHED_LABELS = 256
-"""How many labels the search for the cost looks at where documents × labels are many."""
+"""How many labels the search for the cost and views looks at, at the least, where documents × labels are many."""
 LEAST_DOCUMENTS = 1_000
 """The documents from which on further views are tried: with fewer, chance decides which of them gain."""
 LEAST_GAIN = 0.005
@@ -53,7 +53,7 @@ class AutoModel(DecidedModel):
 
     1. `model` is scored out of fold with each of `costs` in turn, as long as each cost improves the metric over the one
        before. Where there are more than 2²² scores of documents × labels, this and step 2 are done with some of the
-       labels (up to 256, evenly spaced by frequency), and on one fold if that has at least 4,096 documents; views are
+       labels (256, or as many as have 2²² scores, evenly spaced by frequency), and on one fold if that has at least 4,096 documents; views are
        tried with the cost before the chosen one, too. The chosen model is then fitted to all documents and labels, and
        scored out of fold by copies that start from its solution, with its `trial_settings`.
        Where X has vectors of an encoder behind the terms, this is done with the terms alone, and with the vectors alone
@@ -260,7 +260,7 @@ class AutoModel(DecidedModel):
         """
         settings, X = self._settings(model, costs[0]), None
         if len(costs) > 1 or documents.facts.get("views") is not None:
-            some = Csr(Y[:, spaced_labels(Y, SEARCHED_LABELS)])
+            some = Csr(Y[:, spaced_labels(Y, most_searched(Y.shape[0]))])
             most = searched_scores(Y.shape, some.shape[1], documents.most_scores, documents.folds)
             fewer = replace(documents, most_scores=most)
             tried = self._try_costs(model, costs, rule, some, fewer, trial=True)
@@ -376,12 +376,25 @@ def _with_cost(model: MultiLabelModel, cost: float | None) -> MultiLabelModel:
     return copied if cost is None else copied.set_everywhere("C", float(cost))
 
 
-def spaced_labels(Y: Csr, most: int) -> Ints:
-    """The columns of at most so many labels that documents have, evenly spaced in the order of their frequency.
+def most_searched(n_documents: int) -> int:
+    """With how many labels costs and views are tried, at the most, where documents × labels are many.
 
-    >>> spaced_labels(Csr([[1, 1, 0, 1, 1], [1, 0, 0, 1, 0], [1, 0, 0, 0, 0]]), 2).tolist()
-    [0, 1]
+    >>> [most_searched(n_documents) for n_documents in (5_000, 50_000)]
+    [838, 256]
+    """
+    return max(SEARCHED_LABELS, MANY_SCORES // n_documents)
+
+
+def spaced_labels(Y: Csr, most: int) -> Ints:
+    """The columns of at most so many labels, evenly spaced in the order of their frequency.
+
+    Labels of a single document are left out where others have more: no model that scores this document out of fold
+    knows the label, so its scores compare nothing.
+
+    >>> spaced_labels(Csr([[1, 1, 0, 1, 1], [1, 0, 0, 1, 0], [1, 0, 0, 1, 0]]), 2).tolist()
+    [0, 3]
     """
     counts = np.bincount(Y.indices, minlength=Y.shape[1])
-    order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+    least = 2 if counts.max(initial=0) > 1 else 1
+    order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts >= least)]
     return np.sort(order[:: max(1, -(-len(order) // most))]).astype(np.int64)

@@ -21,6 +21,9 @@ MOST_CHARACTERS = 1 << 25
 """The characters of all documents up to which further views are tried: their counts then take less than 500 MB."""
 MOST_VIEW_WORK = 1e9
 """Terms of a view in all documents × labels up to which it is tried: scores of all folds then take half a minute."""
+MOST_TIMES_TERMS = 2.0
+"""How many times the terms of the first view another may have and be tried all the same where there are many labels:
+the trial takes some of them, and the final model with the view at most three times the work."""
 MUCH_VIEW_WORK = 2e8
 """Characters × labels from which on a view is first tried in one fold. With less work that fold has few documents, and
 chance decides what gains there."""
@@ -55,7 +58,7 @@ class ViewTrials:
         is_much = not is_one_fold and self.offered.n_characters * self.n_labels > MUCH_VIEW_WORK
         for name in names:
             counts = self.offered.counts(name) if isinstance(best.model, WeightedMember) else None
-            if counts is None or counts.nnz * self.n_labels > MOST_VIEW_WORK:
+            if counts is None or self._is_too_much(counts):
                 continue
             model, wider = with_view(best, counts, self.documents, self.vectors)
             if is_much and self._gain_in_first_fold(model, best, wider) < self.least_gain / 2:
@@ -67,6 +70,11 @@ class ViewTrials:
                 best = tried[-1]
                 kept.append(best)
         return tried, kept
+
+    def _is_too_much(self, counts: Csr) -> bool:
+        """Whether models with a view would take too long."""
+        is_wide = counts.nnz > MOST_TIMES_TERMS * self.documents.X.nnz
+        return counts.nnz * self.n_labels > MOST_VIEW_WORK and (is_wide or not self._is_trial)
 
     @property
     def _is_trial(self) -> bool:

@@ -14,7 +14,7 @@ from time import process_time
 import numpy as np
 
 from manylabel.data.labels import label_matrix, label_names
-from manylabel.decisions.auto import MANY_SCORES, SEARCHED_LABELS, AutoModel, searched_scores
+from manylabel.decisions.auto import MANY_SCORES, AutoModel, most_searched, searched_scores
 from manylabel.decisions.decided import DecidedModel
 from manylabel.estimator import Csr
 from manylabel.features.vectorize import Vectorizer
@@ -342,7 +342,7 @@ def search_of_cost(decided: DecidedModel, extent: Extent, labels: int, scores: i
     """
     (tried, chosen), some = expected_search(decided, extent.documents), labels
     if extent.documents * labels > MANY_SCORES:
-        some = min(labels, SEARCHED_LABELS)
+        some = min(labels, most_searched(extent.documents))
         scores = searched_scores((extent.documents, labels), some, scores, FOLDS)
     else:
         tried = [cost for cost in tried if cost != chosen]
