@@ -172,6 +172,7 @@ def rules_before() -> Iterator[None]:
         patch.object(best_rule, "candidates", candidates_before),
         patch.object(best_rule, "TOLERANCE_FOR_RARE", 0.0),
         patch.object(best_rule, "MOST_MICRO_F1_LOST", 1.0),
+        patch.object(best_rule, "MOST_MICRO_F1_LOST_OF_FEW", 1.0),
     ):
         yield
 

@@ -190,6 +190,22 @@ def test_candidates_are_compared_on_all_documents(monkeypatch: pytest.MonkeyPatc
     assert (single.chosen, [row["rule"] for row in single.tried_]) == ("top-k", ["top-k"])
 
 
+@pytest.mark.parametrize(("few", "kept"), [(10, ["careful"]), (11, ["careful", "eager"])])
+def test_rules_for_macro_f1_may_lose_more_micro_f1_where_documents_are_few(
+    monkeypatch: pytest.MonkeyPatch, few: int, kept: list[str]
+) -> None:
+    """Ten documents, the first label on nine of them, the second on the last. The careful rule predicts the first label
+    where it is right: micro F1 18/19. The eager one predicts it everywhere, and the second label for four documents:
+    20/24, 11.4 points less. The useless one has 18/29.
+    """
+    monkeypatch.setattr(best_module, "FEW_DOCUMENTS", few)
+    true = Csr([[1, 0]] * 9 + [[0, 1]])
+    careful, eager = Csr([[1, 0]] * 9 + [[0, 0]]), Csr([[1, 0]] * 6 + [[1, 1]] * 4)
+    useless = Csr([[1, 1]] * 9 + [[1, 0]])
+    decisions = {"careful": careful, "eager": eager, "useless": useless}
+    assert list(best_module._keeping_micro_f1(decisions, true)) == kept
+
+
 def test_too_few_documents_to_compare_rules_leave_the_simplest() -> None:
     rule = BestRule()
     assert rule.fit_crossed(np.array([[1.0], [-1.0]]), Csr([[1], [0]]), MARGIN) is None

@@ -35,6 +35,9 @@ TOLERANCE_FOR_RARE = 0.005
 MOST_MICRO_F1_LOST = 0.04
 """How far below the best candidate's micro F1 a rule for macro F1 may be: thresholds that let in hundreds of documents
 for the few of a rare label gain a little macro F1 and make most predicted labels wrong."""
+MOST_MICRO_F1_LOST_OF_FEW = 0.12
+"""The same with fewer than `FEW_DOCUMENTS` documents, where 4 points of micro F1 are within what chance decides."""
+FEW_DOCUMENTS = 200
 
 METRICS = ("micro-f1", "macro-f1", "sample-f1", "exact-match", "hamming-loss")
 """The metrics with candidates of their own; besides them there is recall@k."""
@@ -52,7 +55,8 @@ class BestRule(DecisionRule):
     Every candidate (`candidates`) is learned on all folds but one and decides the documents of that fold, in turn; the
     metric is computed on the decisions of all documents at once. The simplest candidate whose value is within
     `tolerance` of the best one is learned again on all documents. No model is fitted for this. For macro F1, candidates
-    whose micro F1 is more than 4 points below that of another are left out, and the tolerance is at least 0.005.
+    whose micro F1 is more than 4 points (12 with fewer than 200 documents) below that of another are left out, and the
+    tolerance is at least 0.005.
 
     `metric` is micro-f1, macro-f1, sample-f1, exact-match, hamming-loss, or recall@k, for which the k best labels are
     predicted. With `single_label`, the best label is predicted, whatever the metric, whose value then serves to compare
@@ -237,7 +241,8 @@ def _decisions(
 def _keeping_micro_f1(decisions: dict[str, Csr], Y_true: Csr) -> dict[str, Csr]:
     """The decisions of those candidates whose micro F1 is close to the best one's."""
     reached = {name: _target("micro-f1").value(Y_true, decided) for name, decided in decisions.items()}
-    least = max(reached.values()) - MOST_MICRO_F1_LOST
+    lost = MOST_MICRO_F1_LOST_OF_FEW if Y_true.shape[0] < FEW_DOCUMENTS else MOST_MICRO_F1_LOST
+    least = max(reached.values()) - lost
     return {name: decided for name, decided in decisions.items() if reached[name] >= least}
 
 
