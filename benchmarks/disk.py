@@ -24,7 +24,7 @@ from benchmarks.growth import fit_exponent
 from benchmarks.memory import MEGABYTE, Measured, run
 from manylabel import TextClassifier, load_corpus
 from manylabel.models.linear_svm import LinearSVM
-from manylabel.scale.costs import memory_of_all
+from manylabel.scale.in_memory import memory_of_all
 from manylabel.scale.synthesize import Size, blocks, synthesize
 from manylabel.strategies.weighted_member import WeightedMember
 from manylabel.tasks.planning import plan

@@ -26,9 +26,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, default=ROOT / "dist")
     output: Path = parser.parse_args().output
-    time = commit_time()
+    commit, time = last_commit()
     with tempfile.TemporaryDirectory() as folder:
-        first, second = (built(Path(folder) / name, time) for name in ("first", "second"))
+        first, second = (built(Path(folder) / name, commit, time) for name in ("first", "second"))
         if differing := sorted(name for name in first.keys() | second.keys() if first.get(name) != second.get(name)):
             print(f"Two builds differ: {', '.join(differing)}.", file=sys.stderr)
             return 1
@@ -43,17 +43,20 @@ def main() -> int:
     return 0
 
 
-def commit_time() -> int:
-    """The time of the last commit, in seconds since 1970."""
-    shown = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, check=True, capture_output=True, text=True)
-    return int(shown.stdout)
+def last_commit() -> tuple[str, int]:
+    """The last commit and its time, in seconds since 1970; later commits do not change a build that has begun."""
+    shown = subprocess.run(
+        ["git", "log", "-1", "--format=%H %ct"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    commit, time = shown.stdout.split()
+    return commit, int(time)
 
 
-def built(folder: Path, time: int) -> dict[str, str]:
-    """Build the committed files in a folder; the SHA-256 of each file by name."""
+def built(folder: Path, commit: str, time: int) -> dict[str, str]:
+    """Build the files of a commit in a folder; the SHA-256 of each file by name."""
     source, dist = folder / "source", folder / "dist"
     source.mkdir(parents=True)
-    archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, check=True, capture_output=True).stdout
+    archive = subprocess.run(["git", "archive", commit], cwd=ROOT, check=True, capture_output=True).stdout
     with tarfile.open(fileobj=io.BytesIO(archive)) as committed:
         committed.extractall(source, filter="data")
     environment = {

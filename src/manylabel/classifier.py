@@ -135,6 +135,8 @@ class TextClassifier(TextUpdater):
             return "Did you mean 'seed'?"
         if name == "threshold":  # not that of [selection], which few set
             return f"Choose a decision rule: {start}decision={{'rule': 'threshold', 'value': {value}}})."
+        if name == "guarantee":
+            return f"It is a decision rule: {start}decision={{'rule': 'guarantee', 'metric': 'recall', 'level': 0.9}})."
         try:
             sections = Recipe.of(method).defaults()
         except ParameterError:  # an unknown method, whose error `fit` raises

@@ -60,7 +60,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class LabelExplanation:
-    """Why a label is predicted, or is not."""
+    """Why a label is predicted, or is not; `print` and a notebook show the strongest terms."""
 
     label: str
     predicted: bool
@@ -127,8 +127,22 @@ class LabelExplanation:
     def __str__(self) -> str:
         """The score, the strongest terms with their contributions, and what the prediction hangs on, as lines."""
         terms = [f"  {term.contribution:+7.2f}  {term.term}" for term in self.terms[:MOST_TERMS]]
-        notes = filter(None, [self.no_evidence_text, self.vector_text, self.what_if_text])
-        return "\n".join([f"{self.label}: {self.score_text}", *terms, *notes])
+        return "\n".join([f"{self.label}: {self.score_text}", *terms, *self._notes])
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks; `Explanation`, which has the text, also highlights the evidence in it."""
+        return self.html_around("")
+
+    def html_around(self, text: str) -> str:
+        """The label and its score, then the document as HTML, then the strongest terms and the notes."""
+        strongest = {term.term: signed(term.contribution) for term in self.terms[:MOST_TERMS]}
+        table = html_table("contributions", strongest) if strongest else ""
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes)
+        return f"<p><b>{escape(self.label)}</b>: {escape(self.score_text)}</p>{text}{table}{notes}"
+
+    @property
+    def _notes(self) -> list[str]:
+        return [note for note in (self.no_evidence_text, self.vector_text, self.what_if_text) if note is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,11 +214,8 @@ class Explanation:
         """The explanation for notebooks: per label the text with the evidence highlighted and the strongest terms."""
         parts = [f"<style>{MARK_STYLE}</style>"]
         for one in self.labels:
-            parts.append(f"<p><b>{escape(one.label)}</b>: {escape(one.score_text)}</p>")
-            parts += [marked_html(marked_text(text, number, one.terms)) for number, (_, text) in enumerate(self.fields)]
-            strongest = {term.term: signed(term.contribution) for term in one.terms[:MOST_TERMS]}
-            parts.append(html_table("contributions", strongest))
-            parts += [f"<p>{escape(text)}</p>" for text in (one.no_evidence_text, one.what_if_text) if text is not None]
+            marked = (marked_html(marked_text(text, number, one.terms)) for number, (_, text) in enumerate(self.fields))
+            parts.append(one.html_around("".join(marked)))
         return "".join([*parts, f"<p>{escape(self.how_text)}</p>"])
 
 

@@ -53,12 +53,20 @@ class Number:
         return above and below
 
     def __str__(self) -> str:
+        """The interval in words.
+
+        >>> print(Number(0, 1), Number(0, 1, open_low=True), Number(0, 1, open_high=True), sep="; ")
+        a number from 0 to 1; a number above 0 and at most 1; a number of at least 0 and below 1
+        """
         kind = "a whole number" if self.whole else "a number"
-        low = "" if self.low is None else f"{'above' if self.open_low else 'from'} {_plain(self.low)}"
-        high = "" if self.high is None else f"{'below' if self.open_high else 'to'} {_plain(self.high)}"
-        if self.low is not None and self.high is None and not self.open_low:
-            return f"{kind} of at least {_plain(self.low)}"
-        return " ".join(part for part in (kind, low, high) if part)
+        if self.low is not None and self.high is not None and not self.open_low and not self.open_high:
+            return f"{kind} from {_plain(self.low)} to {_plain(self.high)}"
+        ends = []
+        if self.low is not None:
+            ends.append(f"{'above' if self.open_low else 'of at least'} {_plain(self.low)}")
+        if self.high is not None:
+            ends.append(f"{'below' if self.open_high else 'at most' if ends else 'of at most'} {_plain(self.high)}")
+        return " ".join([kind, " and ".join(ends)]).strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,7 +196,7 @@ def test_what_cannot_be_guaranteed_is_refused(message: str) -> None:
 
 
 def test_a_level_must_be_below_1() -> None:
-    with pytest.raises(ParameterError, match="level must be a number above 0 below 1"):
+    with pytest.raises(ParameterError, match="level must be a number above 0 and below 1"):
         prepared(level=1.0).fit(HELD_OUT, HELD_OUT_LABELS, ScoreKind.MARGIN)
     assert find_rule("guarantee") is Guarantee
 

@@ -143,7 +143,7 @@ def test_discount_edge_cases() -> None:
     assert discount({1: 3}, "loo").b == 1.0
     assert discount({1: 1, 2: 10_000}, "upper").b == 1e-3
     assert discount({}, 0.7).b == 0.7
-    with pytest.raises(ParameterError, match="b must be a number above 0 to 1"):
+    with pytest.raises(ParameterError, match="b must be a number above 0 and at most 1"):
         discount(N_R, "uper")  # type: ignore[arg-type]
 
 

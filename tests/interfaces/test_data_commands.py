@@ -82,7 +82,7 @@ def test_reproduce_writes_every_form(
         assert "a claim" in capsys.readouterr().out
     assert Path("page.txt").read_text().startswith("The papers, reproduced\n===")
     assert json.loads(Path("page.json").read_text())[0]["paper"] == "vilar2004"
-    assert "manylabel reproduce vilar2004 --quick" in Path("page.md").read_text()
+    assert "made by `manylabel reproduce vilar2004 --quick --report page.md`" in Path("page.md").read_text()
     assert "a claim" in Path("page.html").read_text()
     assert run(["reproduce", "vilar2004", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["paper"] == "vilar2004"

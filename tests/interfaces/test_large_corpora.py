@@ -11,7 +11,7 @@ import pytest
 from manylabel.classifier import TextClassifier
 from manylabel.cli.run import run
 from manylabel.data import load, read, write
-from manylabel.scale import costs, memory_guard, shards
+from manylabel.scale import costs, in_memory, memory_guard, shards
 from manylabel.tasks import large_audit, planning
 
 SPLITS = ("train", "test")
@@ -21,7 +21,7 @@ SPLITS = ("train", "test")
 def small_shards() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shards, "SHARD_BYTES", 20_000)
-        patch.setattr(costs, "IN_MEMORY", 50_000)  # forty letters take more than 500 MB, all of them less than 8 GB
+        patch.setattr(in_memory, "IN_MEMORY", 50_000)  # forty letters take more than 500 MB, all of them less than 8 GB
         patch.setattr(planning, "slowness", lambda: 1.0)  # measuring it takes longer than these trainings
         yield
 

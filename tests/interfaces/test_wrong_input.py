@@ -145,3 +145,13 @@ def test_a_wrong_number_is_named(capsys: pytest.CaptureFixture[str], arguments: 
     assert run(["thresholds", "x.manylabel", *arguments]) == 2
     printed = capsys.readouterr().err
     assert message in printed or "is not a valid float" in printed  # older versions of Typer name it themselves
+
+
+@pytest.mark.parametrize("command", ["train", "evaluate"])
+@pytest.mark.parametrize("option", ["--folds", "--cv"])
+def test_cross_validation_is_found(capsys: pytest.CaptureFixture[str], command: str, option: str) -> None:
+    """By its letters, Typer would offer --jobs for --folds."""
+    assert run([command, "townhall", option, "5"]) == 2
+    said = capsys.readouterr().err
+    assert f"No such option: {option}. To cross-validate methods: manylabel compare DATA" in said
+    assert "--jobs" not in said

@@ -8,8 +8,9 @@ import pytest
 
 from manylabel.recipe import Recipe
 from manylabel.scale import extents, shards
-from manylabel.scale.costs import RULE, estimate, fit_of_svms, memory_of_all
+from manylabel.scale.costs import RULE, estimate, fit_of_svms
 from manylabel.scale.extents import Extent
+from manylabel.scale.in_memory import memory_of_all
 from manylabel.scale.shards import ShardedCorpus
 from manylabel.scale.synthesize import Size, synthesize
 

@@ -1,7 +1,9 @@
 """`TextClassifier.explain`: every method, places in the text, what-if, neighbours, rules, members, other documents."""
 
 import re
+from dataclasses import replace
 from functools import cache
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -122,6 +124,24 @@ def test_removal_says_so() -> None:
     assert not any(one.exact for one in found.labels)
     assert "removed from the document" in found._repr_html_()
     assert "Contributions are exact" in fitted("svm").explain(LETTER)._repr_html_()
+
+
+def test_one_label_in_a_notebook() -> None:
+    found = fitted("svm").explain(LETTER)
+    label = found["transport/buses"]
+    shown = label._repr_html_()
+    assert shown.startswith("<p><b>transport/buses</b>: predicted (probability ")
+    assert "<th>bus</th><td>+" in shown
+    assert label.what_if_text is not None
+    assert escape(label.what_if_text) in shown
+    assert "<mark" not in shown  # the text is the explanation's, not the label's
+    assert "<mark" in found._repr_html_()
+    hostile = replace(label, label="<b>", terms=(replace(label.terms[0], term="<i>"),), what_if=None)
+    assert "<b>&lt;b&gt;</b>" in hostile._repr_html_()
+    assert "<th>&lt;i&gt;</th>" in hostile._repr_html_()
+    empty = replace(label, terms=())
+    assert "<table" not in empty._repr_html_()
+    assert "No term of the document speaks" in empty._repr_html_()
 
 
 def test_fields_hashes_and_html() -> None:

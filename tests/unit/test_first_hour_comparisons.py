@@ -97,6 +97,21 @@ def test_tables_for_papers_have_the_test_over_repeated_folds() -> None:
     assert latex.count("{") == latex.count("}")
 
 
+def test_tables_for_papers_have_the_ranks_over_data_sets() -> None:
+    """The critical difference of 2 methods is 1.96·√(2·3/(6·N)): 1.39 over 2 data sets, 0.62 over 10."""
+    few = compare_latex([FACTS, FACTS])
+    assert few.count(r"\begin{table}") == 3
+    assert "svm & \\textbf{1.00} \\\\\nnb & \\textbf{2.00} \\\\\n" in few
+    assert "over 2 data sets (mail, mail)" in few
+    assert "Critical difference (Nemenyi, 5\\,\\%): 1.39" in few
+    many = compare_latex([FACTS] * 10)
+    assert "svm & \\textbf{1.00} \\\\\nnb & 2.00 \\\\\n" in many
+    assert "Critical difference (Nemenyi, 5\\,\\%): 0.62" in many
+    assert many.count("{") == many.count("}")
+    other = cast(Any, SimpleNamespace(**{**vars(FACTS), "first_fold": {"svm": 0.8}}))
+    assert "% There are no ranks: fewer than two methods ran on all data sets." in compare_latex([FACTS, other])
+
+
 def test_point_19_the_critical_difference_diagram() -> None:
     """Point 19: valid SVG with every method; over folds of one data set the caption says that it is no test."""
     drawn = diagram_of([FACTS])

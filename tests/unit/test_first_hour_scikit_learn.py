@@ -313,6 +313,11 @@ def test_point_13_scores_of_two_classes(scoring: str) -> None:
             {"threshold": 0.4},
             "Choose a decision rule: TextClassifier('svm', decision={'rule': 'threshold', 'value': 0.4}).",
         ),
+        (
+            {"guarantee": {"recall": 0.8}},
+            "It is a decision rule: "
+            "TextClassifier('svm', decision={'rule': 'guarantee', 'metric': 'recall', 'level': 0.9}).",
+        ),
     ],
 )
 def test_an_unknown_parameter_names_the_way_to_set_it(given: dict[str, Any], hint: str) -> None:

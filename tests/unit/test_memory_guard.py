@@ -10,7 +10,7 @@ import pytest
 
 from manylabel.exceptions import UnsupportedError
 from manylabel.scale import memory_guard
-from manylabel.scale.costs import FIXED_MEMORY
+from manylabel.scale.in_memory import FIXED_MEMORY
 from manylabel.scale.memory_guard import limited_memory, resident_bytes
 
 pytestmark = pytest.mark.skipif(not resident_bytes(), reason="the system does not tell what memory is held")

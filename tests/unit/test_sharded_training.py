@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from manylabel.data import load
 from manylabel.decisions import auto
 from manylabel.exceptions import ParameterError, UnsupportedError
 from manylabel.models.linear_svm import LinearSVM
-from manylabel.models.pmm_base import ParametricMixture
+from manylabel.models.pmm_base import ParametricMixture, UnlabelledDocumentsWarning
 from manylabel.recipe import Recipe
 from manylabel.scale import logistic_blocks, mixture_blocks, neighbour_parts, shards, svm_blocks
 from manylabel.scale.engine import Engine, LocalEngine, SerialEngine, Task, run_task
@@ -150,6 +151,18 @@ def test_logistic_regression_of_few_documents_is_solved_in_memory(corpus: Sharde
 def few_terms_in_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
     """The terms of mixture models are divided into some blocks."""
     monkeypatch.setattr(mixture_blocks, "BLOCK_VALUES", 1500)
+
+
+@pytest.mark.parametrize("place", ["memory", "disk"])
+def test_a_mixture_warns_once_per_training(corpus: ShardedCorpus, tmp_path: Path, place: str) -> None:
+    """The fits to the folds of a learned rule do not repeat what the fit to all documents warns of."""
+    recipe = Recipe.of("pmm1", {"decision": {"rule": "per-label"}})
+    in_memory, on_disk = TextClassifier.from_recipe(recipe), ShardedTraining(corpus, recipe, tmp_path, SerialEngine())
+    train = partial(in_memory.fit, TEXTS, LABELS) if place == "memory" else on_disk.run
+    with pytest.warns(UnlabelledDocumentsWarning) as found:
+        train()
+    (warned,) = (str(one.message) for one in found)
+    assert f"of {len(TEXTS)} training documents have no label" in warned
 
 
 @UNLABELLED

@@ -208,7 +208,7 @@ def test_by_date_gives_each_split_a_date():
         (lambda: splits.group_k_fold(["a", "a", "b"], 3, 0), "2 groups cannot make 3 folds"),
         (lambda: splits.group_split(["a", "a"], (0.5, 0.5), 0), "1 group cannot make 2 splits"),
         (lambda: splits.by_date([1, 1], (0.5, 0.5)), "1 date cannot make 2 splits"),
-        (lambda: splits.holdout(10, 1.5, 0), "share must be a number above 0 below 1, not 1.5"),
+        (lambda: splits.holdout(10, 1.5, 0), "share must be a number above 0 and below 1, not 1.5"),
         (lambda: splits.holdout(3, 0.1, 0), "3 documents cannot give 3 for training and 0 for testing"),
         (lambda: splits.repeated_random(10, 8, 3, 1, 0), "both together at most 10"),
         (lambda: splits.repeated_random(10, 0, 3, 1, 0), "train must be"),

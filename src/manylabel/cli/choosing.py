@@ -55,7 +55,12 @@ def compare(
         Path | None, typer.Option("--csv", help="Write the leaderboard to this CSV file.", show_default=False)
     ] = None,
     latex: Annotated[
-        Path | None, typer.Option("--latex", help="Write the leaderboard as a LaTeX table.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--latex",
+            help="Write the leaderboard as a LaTeX table; of several data sets, also the average ranks.",
+            show_default=False,
+        ),
     ] = None,
     diagram: Annotated[
         Path | None,

@@ -367,7 +367,7 @@ def reproduce(
     command = " ".join(["manylabel reproduce", *papers, *chosen, *(["--quick"] if quick else [])])
     plain = [one.as_dict() for one in found]
     if report is not None and report.suffix in (".md", ".markdown"):
-        write_page(report, reproduction_markdown(found, command))
+        write_page(report, reproduction_markdown(found, f"{command} --report {quote(report.name)}"))
     elif report is not None and report.suffix in (".txt", ".json"):
         write_report(report, "The papers, reproduced", reproduction_page(found), plain)
     elif report is not None:

@@ -70,6 +70,10 @@ def program() -> Any:
 MEANT = {"--remove": "--retire", "--delete": "--retire", "--drop": "--retire"}
 """Options that people try, by meaning: by their letters Typer would offer others, --rename for --remove."""
 
+CROSS_VALIDATION = ("--folds", "--cv", "--kfold", "--k-fold", "--cross-validate", "--cross-validation")
+CROSS_VALIDATE = "To cross-validate methods: manylabel compare DATA --methods svm,nb --folds 5."
+"""What people who look for cross-validation in `train` and `evaluate` are answered."""
+
 
 COUNTERPARTS = {
     "load-vocab": "A vocabulary is read in training: manylabel train DATA --vocabulary FILE.",
@@ -92,6 +96,8 @@ def offer_meant(error: Any) -> None:
             error.message = f"No such command '{name}'. {counterpart}"
     if type(error).__name__ != "NoSuchOption" or error.ctx is None:
         return
+    if error.option_name in CROSS_VALIDATION:
+        error.message, error.possibilities = f"No such option: {error.option_name}. {CROSS_VALIDATE}", []
     meant = MEANT.get(error.option_name)
     if any(meant in one.opts for one in error.ctx.command.params):
         error.possibilities = [meant]

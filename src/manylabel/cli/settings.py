@@ -80,11 +80,17 @@ def with_guarantee(
 
         metric, equals, level = (piece.strip() for piece in guarantee.partition("="))
         try:
-            guaranteed = {"rule": "guarantee", "metric": metric, "level": float(level)}
+            guaranteed: dict[str, Any] = {"rule": "guarantee", "metric": metric, "level": float(level)}
         except ValueError:
             guaranteed = {}
         if metric not in ("recall", "fdr") or not equals or not guaranteed:
             raise ParameterError(f"--guarantee is written recall=0.9 or fdr=0.2, not {guarantee!r}.")
+        if not 0 < guaranteed["level"] < 1:
+            percent = guaranteed["level"] / 100
+            meant = f"{percent:g}" if 0.01 < percent < 1 else "0.9" if metric == "recall" else "0.2"
+            raise ParameterError(
+                f"--guarantee {guarantee}: the level is a fraction above 0 and below 1. Write {metric}={meant}."
+            )
         if overrides.get("decision", {}).get("rule", "guarantee") != "guarantee":
             raise ParameterError(
                 "--guarantee is a decision rule of its own: give it without --metric and without --set decision.rule=…."

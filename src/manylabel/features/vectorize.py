@@ -24,6 +24,8 @@ from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfi
 from manylabel.stored import Flag, Maybe, Names, Sometimes, Stored, Word, total, wholes
 from manylabel.wording import counted
 
+ALWAYS_STORED = "terms_", "document_frequency_", "n_documents_"
+
 
 class Vectorizer(Transformer):
     r"""Count the terms of each document: X, documents × terms, a CSR matrix of whole numbers.
@@ -325,22 +327,18 @@ class Vectorizer(Transformer):
         """The kept terms, their document frequencies and the number of documents."""
         if not self.is_fitted:
             return {}
-        names = ("terms_", "document_frequency_", "n_documents_")
-        state: dict[str, Any] = {name: getattr(self, name) for name in names}
+        state: dict[str, Any] = {name: getattr(self, name) for name in ALWAYS_STORED}
         if self._narrowed:
             state["narrowed_"] = True
         return state | self._reading.learned_state() if GUESS in self._open_settings().values() else state
 
     def restore(self, state: Mapping[str, Any]) -> Self:
         """Set the learned attributes to what `learned_state` returned."""
-        names = ("terms_", "document_frequency_", "n_documents_")
-        if missing := [name for name in names if name not in state]:
+        if missing := [name for name in ALWAYS_STORED if name not in state]:
             raise ParameterError(f"Vectorizer: the learned attribute {missing[0]!r} is missing from the stored state.")
-        self._table = None
-        terms = list(state["terms_"])
         frequency = np.asarray(state["document_frequency_"], dtype=np.int64)
-        self._learned = LearnedTerms(terms, frequency, int(state["n_documents_"]))
-        self._narrowed = bool(state.get("narrowed_", False))
+        self._learned = LearnedTerms(list(state["terms_"]), frequency, int(state["n_documents_"]))
+        self._table, self._narrowed = None, bool(state.get("narrowed_", False))
         self._reading = Reading.restored(state, **self._open_settings())
         return self
 
@@ -378,9 +376,7 @@ class Vectorizer(Transformer):
                 "on learning.",
                 remedy="Learn the vocabulary without min_df, max_df and max_features, or fit again.",
             )
-        names, frequency = list(self._learned.names), self._learned.document_frequency.copy()
-        # without max_features the frequencies are never read
-        self._table = TermTable(names, frequency, np.zeros_like(frequency), self._learned.n_documents)
+        self._table = TermTable.of(self._learned)
         return self._table
 
     def _terms_of(self, texts: Iterable[Text], at_least_one: bool) -> Terms:

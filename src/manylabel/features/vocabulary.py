@@ -6,7 +6,7 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,12 @@ class TermTable:
     n_documents: int = 0
     is_sorted: bool = False
     _index: dict[str, int] | None = None
+
+    @classmethod
+    def of(cls, learned: LearnedTerms) -> Self:
+        """The table of terms of which none was pruned; their frequencies, which only `max_features` reads, are 0."""
+        frequency = learned.document_frequency.copy()
+        return cls(list(learned.names), frequency, np.zeros_like(frequency), learned.n_documents)
 
     def add(self, names: list[str], counts: Csr, is_sorted: bool = False) -> None:
         """Add the counts of some documents; ``names[j]`` is the term of column j."""

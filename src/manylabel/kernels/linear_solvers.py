@@ -23,7 +23,8 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.kernels import compiled_module, linear_reference
 from manylabel.kernels.canonical import canonical
-from manylabel.kernels.linear_reference import HINGE, LOGISTIC, SQUARED, Int32s, Int64s, Solved
+from manylabel.kernels.linear_reference import Solved
+from manylabel.kernels.linear_steps_reference import HINGE, LOGISTIC, SQUARED, Int32s, Int64s
 from manylabel.kernels.threads import available_threads
 from manylabel.progress import stage
 

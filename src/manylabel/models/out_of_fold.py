@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -29,6 +31,27 @@ since what is learned does depend on it."""
 MANY_DOCUMENTS = 1 << 12
 """Documents of a fold from which candidates are scored by one model instead of one for each fold: enough for a
 threshold that is common to all labels."""
+
+
+_in_fold: ContextVar[bool] = ContextVar("manylabel_fold", default=False)
+
+
+@contextmanager
+def fitting_fold() -> Iterator[None]:
+    """Mark the fits of the enclosed block as those of a fold, which `is_fitting_fold` reads.
+
+    A model that warns of its training documents is silent then: the fit to all documents warns of the same.
+    """
+    token = _in_fold.set(True)
+    try:
+        yield
+    finally:
+        _in_fold.reset(token)
+
+
+def is_fitting_fold() -> bool:
+    """Whether a model is being fitted to score the documents of a fold, and is not kept."""
+    return _in_fold.get()
 
 
 def fit_anew(model: MultiLabelModel, X: Csr, Y: object, options: Mapping[str, Any]) -> MultiLabelModel:
@@ -199,4 +222,6 @@ class OutOfFold:
                 of_fold["sample_weight"] = of_fold["sample_weight"][train]
             if initial is not None:
                 of_fold["initial"] = Csr(initial[train])
-            yield self.fit(model, Csr(X_train), Csr(Y[train]), of_fold), Csr(X_test), place[wanted]
+            with fitting_fold():
+                fitted = self.fit(model, Csr(X_train), Csr(Y[train]), of_fold)
+            yield fitted, Csr(X_test), place[wanted]

@@ -17,6 +17,7 @@ from manylabel.kernels.threads import in_threads
 from manylabel.models.base import WORKING_MEMORY, MultiLabelModel
 from manylabel.models.evidence import ScoreParts, asked_for, evidence_table
 from manylabel.models.linear_scores import scaled_rows
+from manylabel.models.out_of_fold import is_fitting_fold
 from manylabel.models.pmm_search import Candidates, ExhaustiveSearch, GreedySearch, Table, blocks, exhaustive, greedy
 from manylabel.models.score_kinds import ScoreKind, SingleLabelWarning
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
@@ -135,24 +136,29 @@ class ParametricMixture(MultiLabelModel):
                 f"{name}: none of the {counted(len(sizes), 'training document')} has a label, so there is nothing to "
                 "learn from."
             )
-        if len(rows) < len(sizes):
-            warnings.warn(
-                f"{name}: {len(sizes) - len(rows)} of {len(sizes)} training documents have no label and are left out, "
-                "since a mixture needs at least one.",
-                UnlabelledDocumentsWarning,
-                stacklevel=4,
-            )
-        if Y.shape[1] == 1 and self.label_form_ != "single":
-            warnings.warn(
-                f"{name} predicts at least one label per document, so the only label is predicted for all. Use a "
-                "method that decides each label by itself, for example BinaryNaiveBayes.",
-                SingleLabelWarning,
-                stacklevel=4,
-            )
+        if not is_fitting_fold():
+            self._warn_of_documents(len(sizes) - len(rows), len(sizes), Y.shape[1])
         self.label_documents_ = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)
         self.size_documents_ = np.bincount(sizes[rows], minlength=2).astype(np.int64)
         self._check_search()
         return rows
+
+    def _warn_of_documents(self, n_unlabelled: int, n_documents: int, n_labels: int) -> None:
+        name = type(self).__name__
+        if n_unlabelled:
+            warnings.warn(
+                f"{name}: {n_unlabelled} of {n_documents} training documents have no label and are left out, since a "
+                "mixture needs at least one.",
+                UnlabelledDocumentsWarning,
+                stacklevel=5,
+            )
+        if n_labels == 1 and self.label_form_ != "single":
+            warnings.warn(
+                f"{name} predicts at least one label per document, so the only label is predicted for all. Use a "
+                "method that decides each label by itself, for example BinaryNaiveBayes.",
+                SingleLabelWarning,
+                stacklevel=5,
+            )
 
     def learn_grouped(self, grouped: GroupedCounts) -> None:
         """Maximise J on counts that were added up by label set."""

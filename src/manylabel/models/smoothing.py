@@ -112,7 +112,9 @@ def discount(n: Mapping[int, int], method: DiscountMethod | float = "upper") -> 
         "loo": lambda: _leaving_one_out(n),
     }
     if method not in estimate:
-        raise ParameterError(f"b must be a number above 0 to 1 or one of {', '.join(estimate)}, not {method!r}.")
+        raise ParameterError(
+            f"b must be a number above 0 and at most 1, or one of {', '.join(estimate)}, not {method!r}."
+        )
     return Discount(min(1.0, max(SMALLEST_DISCOUNT, estimate[method]())))
 
 

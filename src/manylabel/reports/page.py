@@ -88,11 +88,14 @@ def bar(share: float, width: int = BAR_WIDTH) -> str:
 def balance(value: float, width: int = BAR_WIDTH) -> str:
     """A number from −1 to 1 drawn from the middle: to the right above 0, hatched and to the left below.
 
-    >>> balance(0.5, 8), balance(-1, 8)
-    ('    │██  ', '▒▒▒▒│    ')
+    What is less than half a cell to the left is a thin line, as it is to the right.
+
+    >>> balance(0.5, 8), balance(-1, 8), balance(0.05, 8), balance(-0.05, 8), balance(-0.01, 8)
+    ('    │██  ', '▒▒▒▒│    ', '    │▎   ', '   ▕│    ', '    │    ')
     """
     half = width // 2
-    left = "▒" * round(max(0.0, min(1.0, -value)) * half)
+    cells = max(0.0, min(1.0, -value)) * half
+    left = "▒" * round(cells) or ("▕" if round(8 * cells) else "")
     return f"{left.rjust(half)}│{bar(value, half)}"
 
 

@@ -16,6 +16,7 @@ from manylabel.metrics.curves import CurveRecord
 from manylabel.metrics.label_metrics import accuracy
 from manylabel.reports.choosing_records import ComparisonRecord, LeaderboardRow
 from manylabel.reports.compare_page import repeated_text
+from manylabel.reports.rank_diagram import ranking_over_data_sets
 
 Value = str | int | float | None
 Row = Sequence[Value]
@@ -186,8 +187,12 @@ def compare_csv(comparisons: Sequence[ComparisonRecord]) -> str:
 
 
 def compare_latex(comparisons: Sequence[ComparisonRecord]) -> str:
-    """One table (booktabs) per data set: the leaderboard in percent, the best and what is level with it in bold."""
-    return "\n".join(_latex(facts) for facts in comparisons)
+    """One table (booktabs) per data set, and one of average ranks where there are several data sets.
+
+    A leaderboard is in percent. What shows no difference from the best is in bold, in both kinds of tables.
+    """
+    ranks = [_latex_ranks(comparisons)] if len(comparisons) > 1 else []
+    return "\n".join([*(_latex(facts) for facts in comparisons), *ranks])
 
 
 def latex_text(text: str) -> str:
@@ -208,12 +213,41 @@ def _latex(facts: ComparisonRecord) -> str:
     of_folds = f" {latex_text(repeated_text(facts).strip())}"
     names = "method", "terms", "rule", latex_text(facts.metric.name), "95\\,\\%", "difference", "$p$"
     head = " & ".join([*names, *(["$p$ repeated"] if is_repeated else [])])
+    caption = (
+        f"{how}. 95\\,\\% percentile intervals over documents; $p$ of a permutation test against the best, corrected "
+        f"by Holm; bold: no difference from the best shown.{of_folds if is_repeated else ''}"
+    )
+    return _latex_table(caption, f"lllrcrr{'r' if is_repeated else ''}", head, rows)
+
+
+def _latex_ranks(comparisons: Sequence[ComparisonRecord]) -> str:
+    """The average ranks of the methods that ran on all data sets; a comment where there are no two of them."""
+    found = ranking_over_data_sets(comparisons)
+    if found is None:
+        return "% There are no ranks: fewer than two methods ran on all data sets.\n"
+    order = sorted(range(len(found.names)), key=lambda place: found.average_ranks[place])
+    level = {order[0], *(place for group in found.groups if order[0] in group for place in group)}
+    rows = []
+    for place in order:
+        rank = f"{found.average_ranks[place]:.2f}"
+        shown = f"\\textbf{{{rank}}}" if place in level else rank
+        rows.append(f"{latex_text(found.names[place])} & {shown} \\\\")
+    data = latex_text(", ".join(one.data for one in comparisons))
+    p = "$p < 0.001$" if found.p < 0.001 else f"$p = {found.p:.3f}$"
+    caption = (
+        f"Average ranks by {latex_text(comparisons[0].metric.title)} in the first fold over {found.rounds} data sets "
+        f"({data}); 1 is best. Friedman's test (Iman and Davenport): {p}. Critical difference (Nemenyi, 5\\,\\%): "
+        f"{found.critical_difference:.2f}; bold: no difference from the best shown."
+    )
+    return _latex_table(caption, "lr", "method & average rank", "\n".join(rows))
+
+
+def _latex_table(caption: str, columns: str, head: str, rows: str) -> str:
     return (
         "% needs \\usepackage{booktabs}\n"
         "\\begin{table}\n\\centering\n"
-        f"\\caption{{{how}. 95\\,\\% percentile intervals over documents; $p$ of a permutation test against the "
-        f"best, corrected by Holm; bold: no difference from the best shown.{of_folds if is_repeated else ''}}}\n"
-        f"\\begin{{tabular}}{{lllrcrr{'r' if is_repeated else ''}}}\n\\toprule\n"
+        f"\\caption{{{caption}}}\n"
+        f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n"
         f"{head} \\\\\n\\midrule\n"
         f"{rows}\n\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n"
     )

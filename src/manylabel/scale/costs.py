@@ -29,6 +29,7 @@ from manylabel.models.pmm2 import PMM2
 from manylabel.models.pmm_base import ParametricMixture
 from manylabel.recipe import Recipe
 from manylabel.scale.extents import Extent
+from manylabel.scale.in_memory import FIXED_MEMORY
 from manylabel.scale.logistic_blocks import MOST_DOCUMENTS, MOST_WEIGHTS
 from manylabel.scale.mixture_blocks import BLOCK_VALUES
 from manylabel.scale.shards import SHARD_BYTES
@@ -87,13 +88,10 @@ COUNTED_AT_A_TIME = 4e6
 """Values of the table of labels × terms that a worker counts at a time."""
 SOLVED_A_CELL, WEIGHTS_A_CELL = 28, 10
 """Bytes for each value of the documents of a block, and for each of its labels × terms."""
-FIXED_MEMORY, MEMORY_A_DOCUMENT, MEMORY_A_CELL = 220e6, 120, 62
-"""Bytes: of the program, of each document (its labels, fold, row), and of each value in a table of labels × terms."""
+MEMORY_A_DOCUMENT, MEMORY_A_CELL = 120, 62
+"""Bytes: of each document (its labels, fold, row), and of each value in a table of labels × terms."""
 DISK_A_CELL, TABLE_ON_DISK = 8, 12
 """Bytes of files for each value of X, counted and weighted each, and of a table of labels × terms."""
-IN_MEMORY, TABLES_A_BYTE, MOST_TABLES = 10, 20, 2.5e8
-"""Bytes of a training in memory: for each byte of text those of the documents, and those of tables of labels × terms,
-which are solved in blocks where there are many."""
 WORKED = 0.112
 """CPU seconds of the work of `slowness` on the computer of the unit costs."""
 TRIES = 10
@@ -359,28 +357,6 @@ def filled_cells(extent: Extent, labels: int) -> float:
     """
     room = float(extent.terms) * labels
     return -room * float(np.expm1(-0.235 * (extent.cells / room) ** 0.72))
-
-
-def memory_of_all(text_bytes: int, kept: float = 1.0) -> float:
-    """The bytes of memory that training on all documents at once takes, whatever the method.
-
-    `kept` is how many trainings keep their documents and tables at a time.
-
-    >>> round(memory_of_all(14_600_000) / 1e6), round(memory_of_all(73_000_000) / 1e6)
-    (616, 1200)
-    """
-    tables = min(TABLES_A_BYTE * text_bytes, MOST_TABLES)
-    return FIXED_MEMORY + kept * (IN_MEMORY * text_bytes + tables)
-
-
-def text_in_memory(limit: float, kept: float = 1.0) -> int:
-    """How many bytes of text can be trained on in memory within a limit: the inverse of `memory_of_all`.
-
-    >>> text_in_memory(616e6), text_in_memory(1.2e9), text_in_memory(250e6), text_in_memory(100e6)
-    (14600000, 73000000, 1000000, 0)
-    """
-    room = max(limit - FIXED_MEMORY, 0.0) / kept
-    return int(max(room / (IN_MEMORY + TABLES_A_BYTE), (room - MOST_TABLES) / IN_MEMORY))
 
 
 def slowness() -> float:

@@ -25,7 +25,7 @@ from manylabel.models.count_model import LabelTermCounts
 from manylabel.models.inputs import AdditiveModel
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.neighbour_model import NeighbourModel
-from manylabel.models.out_of_fold import OutOfFold, scored_folds, scored_rows
+from manylabel.models.out_of_fold import OutOfFold, fitting_fold, scored_folds, scored_rows
 from manylabel.models.pmm_base import ParametricMixture
 from manylabel.models.score_kinds import Bools
 from manylabel.models.value_counts import ValueTable
@@ -139,7 +139,8 @@ class ShardedOutOfFold(OutOfFold):
             wanted[train] = True
             documents = self.with_selection(wanted)
             weighting = documents.learn_weighting(self.weighting, wanted)
-            fitted, _ = documents.fit_rows(model, Y, wanted, weighting, initial)
+            with fitting_fold():
+                fitted, _ = documents.fit_rows(model, Y, wanted, weighting, initial)
             tested = np.intersect1d(test, rows, assume_unique=True)
             counts = documents.matrix.rows(tested)
             X = counts.astype(np.float64) if weighting is None else weighting.transform(counts)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from manylabel.exceptions import UnsupportedError
 from manylabel.memory import bytes_of
-from manylabel.scale.costs import FIXED_MEMORY
+from manylabel.scale.in_memory import FIXED_MEMORY
 
 INTERVAL = 0.2
 """Seconds between two looks at the memory."""

@@ -17,7 +17,7 @@ from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric
 from manylabel.progress import remark
 from manylabel.recipe import Recipe
 from manylabel.reports.choosing_records import Expected, TestFigure, TuningRecord
-from manylabel.scale.costs import text_in_memory
+from manylabel.scale.in_memory import text_in_memory
 from manylabel.scale.memory_guard import limited_memory
 from manylabel.scale.sample import Sample, draw_sample
 from manylabel.scale.shards import ShardedCorpus, shard_files

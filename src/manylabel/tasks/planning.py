@@ -14,8 +14,9 @@ from manylabel.features.pipeline import PRUNING
 from manylabel.memory import bytes_of, free_bytes
 from manylabel.progress import remark
 from manylabel.recipe import Recipe
-from manylabel.scale.costs import FIXED_MEMORY, Estimate, estimate, memory_of_all, slowness
+from manylabel.scale.costs import Estimate, estimate, slowness
 from manylabel.scale.extents import UNPACKED, Extent
+from manylabel.scale.in_memory import FIXED_MEMORY, memory_of_all
 from manylabel.scale.shards import FORMATS, SHARD_BYTES, ShardedCorpus, is_pattern, shard_files
 from manylabel.tasks.corpora import Source
 
