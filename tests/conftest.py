@@ -2,12 +2,14 @@
 
 import gc
 import os
+from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from manylabel.kernels import active, linear_solvers
@@ -20,6 +22,28 @@ gc.set_threshold(50_000, 20, 100)
 explore = bool(os.environ.get("MANYLABEL_EXPLORE"))
 settings.register_profile("manylabel", deadline=None, max_examples=200 if explore else 30, derandomize=not explore)
 settings.load_profile("manylabel")
+
+
+class FilesWithExamples:
+    """Looks for doctests only in files that have an example; most have none, and every worker would search them all."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(self, file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+        """Drop the search for doctests where there is none."""
+        found = yield
+        if file_path.suffix != ".py" or b">>>" in file_path.read_bytes():
+            return found
+        return [one for one in found if not isinstance(one, DoctestModule)]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register what also concerns the files of `src`; the other functions of this file are asked about `tests` only."""
+    config.pluginmanager.register(FilesWithExamples())
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector 10,000 tests and all that was imported, which stay to the end."""
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)  # the tests of a wheel have no pytest-xdist

@@ -1,6 +1,7 @@
 """Every data set known by name has the shape its description gives; files, folders and prefixes agree."""
 
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,13 +44,24 @@ SHAPES = {
 }
 
 
+TWICE = ("debtags", "goemotions", "hallmarks", "oh0")
+"""What two tests look at."""
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    """Loads a data set by name; one that two tests look at is read once."""
+    kept = cache(load)
+    return lambda name: kept(name) if name in TWICE else load(name)
+
+
 @needs_data
 @pytest.mark.parametrize("name", SHAPES)
-def test_shape(name):
+def test_shape(name, loaded):
     row = next(row for row in KNOWN if row.name == name)
     if not Path(HOME, row.path).parent.exists():
         pytest.skip(f"MANYLABEL_DATA has no {row.path}")
-    reading = load(name)
+    reading = loaded(name)
     documents, labels, terms, parts = SHAPES[name]
     sizes = describe(reading.corpus)
     assert (sizes.documents, sizes.labels.names, sizes.terms) == (documents, labels, terms)
@@ -66,8 +78,8 @@ def test_every_known_data_set_is_tested():
 
 
 @needs_data
-def test_debtags_keeps_the_source_and_does_not_repeat_the_title():
-    corpus = load("debtags").corpus
+def test_debtags_keeps_the_source_and_does_not_repeat_the_title(loaded):
+    corpus = loaded("debtags").corpus
     assert list(corpus.fields) == ["text"]
     assert corpus.metadata["source"][0] == "0ad"
     assert corpus.metadata["title"][0] == "Real-time strategy game of ancient warfare"
@@ -76,16 +88,16 @@ def test_debtags_keeps_the_source_and_does_not_repeat_the_title():
 
 
 @needs_data
-def test_hallmarks_has_unlabelled_documents_and_paths():
-    corpus = load("hallmarks").corpus
+def test_hallmarks_has_unlabelled_documents_and_paths(loaded):
+    corpus = loaded("hallmarks").corpus
     assert sum(not names for names in corpus.labels) == 272
     deep = "Genomic instability and mutation--DNA damage--Adducts"
     assert corpus.hierarchy.ancestors(deep)[-1] == "Genomic instability and mutation"
 
 
 @needs_data
-def test_goemotions_ids_become_names_in_the_order_of_their_file():
-    corpus = load("goemotions").corpus
+def test_goemotions_ids_become_names_in_the_order_of_their_file(loaded):
+    corpus = loaded("goemotions").corpus
     assert corpus.label_names[:2] == ["admiration", "amusement"]
     assert corpus.label_names[27] == "neutral"
     row = corpus.ids.index("ee84bjg")
@@ -94,9 +106,9 @@ def test_goemotions_ids_become_names_in_the_order_of_their_file():
 
 
 @needs_data
-def test_single_class_arff_gives_the_first_class_to_rows_that_leave_it_out():
+def test_single_class_arff_gives_the_first_class_to_rows_that_leave_it_out(loaded):
     """Weka's sparse rows leave out the first value of a nominal attribute."""
-    corpus = load("oh0").corpus
+    corpus = loaded("oh0").corpus
     assert sum(names == ["6-Ketoprostaglandin-F1-alpha"] for names in corpus.labels) > 0
 
 

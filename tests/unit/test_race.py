@@ -24,7 +24,7 @@ from manylabel.progress import figures_to
 from manylabel.recipe import Recipe
 from manylabel.reports.compare_page import compare_page
 from manylabel.tasks import winner as winner_module
-from manylabel.tasks.compare import compare
+from manylabel.tasks.compare import Comparison, compare
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.models import fit_corpus
 from manylabel.tasks.winner import DocumentsInMemory, TimeLeft
@@ -37,6 +37,18 @@ MICRO = find_target_metric("micro-f1")
 def work() -> FoldWork:
     corpus = load("townhall").corpus.split("train")
     return FoldWork.of(corpus, iterative_stratification(corpus.label_matrix(), 3, seed=0), n_jobs=1)
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    """A comparison of two quick methods in one thread, with its model; for tests that only ask what was found."""
+    return compare_two(tmp_path_factory.mktemp("compared") / "1.manylabel", n_jobs=1)
+
+
+def compare_two(model: Path, n_jobs: int) -> Comparison:
+    found = compare(Source("townhall"), model, methods=["nb-binary", "rocchio"], folds=2, seed=3, n_jobs=n_jobs)
+    assert model.exists()
+    return found
 
 
 def test_every_method_enters_once_or_is_left_out_for_a_reason() -> None:
@@ -239,10 +251,11 @@ def test_the_race_is_shorter_where_training_takes_long() -> None:
     assert share_for_race(replace(SMALL, documents=10**5, nonzeros=10**7, labels=2000), 60.0) == 0.5
 
 
-def test_a_comparison_states_that_views_of_the_default_were_not_compared() -> None:
+def test_a_comparison_states_that_views_of_the_default_were_not_compared(compared: Comparison) -> None:
     """With 1,000 documents the default tries further views in training, and the folds of a comparison do not."""
-    found = compare(Source("townhall"), None, methods=["auto"], folds=2, n_jobs=1).record
-    first, told = found.leaderboard[0], "compared without further views"
+    found, told = compared.record, "compared without further views"
+    assert {row.method for row in found.leaderboard} == {"nb-binary", "rocchio"}  # a row has the name of its method
+    first = replace(found.leaderboard[0], method="auto")
     for features, trained, expected in (("title again", 1000, True), ("stems", 999, False), ("as given", 1000, False)):
         page = compare_page(replace(found, leaderboard=[replace(first, features=features)], trained=trained))
         assert (told in str(page)) == expected
@@ -255,9 +268,10 @@ def test_a_comparison_without_time_to_train_the_winner_has_no_model(
         raise OutOfTime
 
     monkeypatch.setattr("manylabel.tasks.winner.fit_corpus", too_long)
-    found = compare(Source("townhall"), tmp_path / "m.manylabel", methods=["nb-binary"], budget=60.0, n_jobs=1).record
+    model = tmp_path / "m.manylabel"
+    found = compare(Source("townhall"), model, methods=["nb-binary"], budget=60.0, folds=2, n_jobs=1).record
     assert (found.trained, found.model, found.test) == (0, None, None)
-    assert not (tmp_path / "m.manylabel").exists()
+    assert not model.exists()
     assert "ended before the winner was trained" in str(compare_page(found))
 
 
@@ -286,21 +300,17 @@ def test_a_budget_too_short_for_anything_is_an_error(tmp_path: Path) -> None:
     assert not (tmp_path / "m.manylabel").exists()
 
 
-def test_the_table_does_not_depend_on_the_number_of_threads(tmp_path: Path) -> None:
-    methods = ["nb-binary", "rocchio"]
+def test_the_table_does_not_depend_on_the_number_of_threads(compared: Comparison, tmp_path: Path) -> None:
     tables = []
-    for jobs in (1, 2):
-        model = tmp_path / f"{jobs}.manylabel"
-        found = compare(Source("townhall"), model, methods=methods, folds=2, seed=3, n_jobs=jobs).record.as_dict()
+    for one in (compared, compare_two(tmp_path / "2.manylabel", n_jobs=2)):
+        found = one.record.as_dict()
         tables.append({key: value for key, value in found.items() if key not in ("costs", "seconds", "model")})
-        assert model.exists()
     assert tables[0] == tables[1]
     assert tables[0]["test"]["within"]
 
 
-def test_folds_by_time_where_the_test_split_is_later() -> None:
-    found = compare(Source("townhall"), None, methods=["nb-powerset"], folds=2, n_jobs=1)
-    assert found.folds == "2 time-ordered folds (date)"
+def test_folds_by_time_where_the_test_split_is_later(compared: Comparison) -> None:
+    assert compared.folds == "2 time-ordered folds (date)"
 
 
 # ---- the expected figure of the winner -------------------------------------------------------------------------------
