@@ -187,9 +187,7 @@ class AutoModel(DecidedModel):
         found = plain._choose([terms], trial.rule, trial.Y, documents)
         return found if found.X is not None else replace(found, X=documents.X)
 
-    def _choose(
-        self, searched: Sequence[Sequence[Scored]], rule: DecisionRule, Y: Csr, documents: OutOfFold
-    ) -> Scored:
+    def _choose(self, searched: Sequence[Sequence[Scored]], rule: DecisionRule, Y: Csr, documents: OutOfFold) -> Scored:
         """The best of all models, with further views, and combined with the others; `searched` has the models of each
         reading, one per cost.
         """

@@ -1,5 +1,4 @@
-"""Vectors of an encoder in the search of the default: a trial in one fold, and the search without them; see
-docs/decisions/0029."""
+"""Vectors in the search of the default: a trial in one fold, and the search without them; see docs/decisions/0029."""
 
 from __future__ import annotations
 
