@@ -180,7 +180,12 @@ def test_a_search_that_goes_on_without_vectors_is_that_without_an_encoder(much, 
     monkeypatch.setattr(vector_trial, "MUCH_VECTOR_WORK", much)
     monkeypatch.setattr(VectorTrial, "gain_in_first_fold", lambda *_: 0.0024)
     searched, search = [], AutoModel._search
-    monkeypatch.setattr(AutoModel, "_search", lambda *given: searched.append(given) or search(*given))
+
+    def counted(*given):
+        searched.append(given)
+        return search(*given)
+
+    monkeypatch.setattr(AutoModel, "_search", counted)
     model = TextClassifier(encoder=noise, **settings).fit(texts, labels)
     assert len(searched) == (1 if much == 0 else 2)
     assert_same_model(model, TextClassifier(**settings).fit(texts, labels), texts)
@@ -188,7 +193,12 @@ def test_a_search_that_goes_on_without_vectors_is_that_without_an_encoder(much, 
 
 def test_a_model_without_vectors_is_stored_and_trained_once(tmp_path, monkeypatch):
     runs, once = [], Training.run
-    monkeypatch.setattr(Training, "run", lambda *given, **options: runs.append(given) or once(*given, **options))
+
+    def counted(*given, **options):
+        runs.append(given)
+        return once(*given, **options)
+
+    monkeypatch.setattr(Training, "run", counted)
     model = TextClassifier(encoder=noise, folds=3, model={"stacked": False}).fit(TEXTS, LABELS)
     assert len(runs) == 1
     model.save(tmp_path / "m.manylabel")
@@ -199,8 +209,13 @@ def test_a_model_without_vectors_is_stored_and_trained_once(tmp_path, monkeypatc
 def test_vectors_that_gain_in_one_fold_are_searched_as_on_small_data(monkeypatch):
     whole = TextClassifier(encoder=meaning, folds=3, n_jobs=1).fit(TEXTS, LABELS)
     asked = []
+
+    def gain(*given):
+        asked.append(given)
+        return 0.0025
+
     monkeypatch.setattr(vector_trial, "MUCH_VECTOR_WORK", 0.0)
-    monkeypatch.setattr(VectorTrial, "gain_in_first_fold", lambda *given: asked.append(given) or 0.0025)
+    monkeypatch.setattr(VectorTrial, "gain_in_first_fold", gain)
     model = TextClassifier(encoder=meaning, folds=3, n_jobs=1).fit(TEXTS, LABELS)
     assert len(asked) == 1
     assert model.decided_.choice_ == whole.decided_.choice_
@@ -211,7 +226,7 @@ def test_the_first_fold_tells_meaning_from_noise():
     """Terms tell nothing: every document has words of its own; one of the encoders knows the label."""
     random = np.random.default_rng(3)
     Y = Csr((random.random((90, 3)) < 0.4).astype(np.int8))
-    terms = sparse.hstack([sparse.eye_array(90), np.ones((90, 1))])
+    terms = Csr(sparse.hstack([sparse.eye_array(90), np.ones((90, 1))]))
     found = {}
     for name, vectors in {"meaning": Y.toarray() - 0.4, "noise": random.normal(size=(90, 3))}.items():
         X = Csr(sparse.hstack([terms, 0.5 * vectors], format="csr"))
