@@ -22,7 +22,7 @@ from manylabel.memory import table_bytes
 from manylabel.models.out_of_fold import MOST_SCORES
 from manylabel.progress import remark, stage
 from manylabel.recipe import Recipe
-from manylabel.strategies.weighted_member import reads_vectors
+from manylabel.strategies.weighted_member import holds_vectors, reads_vectors
 
 if TYPE_CHECKING:
     from manylabel.decisions.decided import DecidedModel
@@ -63,9 +63,13 @@ class Training:
             return found
         remark(f"The vectors of {view.name_} gain nothing out of fold, so the model is trained without them.")
         features = {name: value for name, value in self.recipe.features.items() if name != "encoder"}
-        return replace(self, recipe=replace(self.recipe, features=features), encoder=None).run(
-            documents, Y, labels, **options
-        )
+        plain = replace(self, recipe=replace(self.recipe, features=features), encoder=None)
+        if holds_vectors(found.decided.model_):  # its columns are those of documents with vectors
+            return plain.run(documents, Y, labels, **options)
+        found.pipeline.encoder = found.pipeline.vectors_ = None
+        plain.pipeline, plain.decided = found.pipeline, found.decided.set_everywhere("vectors", 0)
+        plain.is_time_ordered, plain.unseen = found.is_time_ordered, found.unseen
+        return plain
 
     def run(
         self,

@@ -4,14 +4,24 @@ import json
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from manylabel import TextClassifier
 from manylabel.cli.run import run
+from manylabel.decisions import vector_trial
+from manylabel.decisions.auto import AutoModel
+from manylabel.decisions.best_rule import BestRule
+from manylabel.decisions.scored import Scored
+from manylabel.decisions.vector_trial import VectorTrial
+from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, MissingDataError, ParameterError
 from manylabel.features.encoders import load_encoder
 from manylabel.features.ready_vectors import ReadyVectors, read_vectors
 from manylabel.features.vector_cache import encode_cached
+from manylabel.models.linear_svm import LinearSVM
+from manylabel.models.out_of_fold import OutOfFold
 from manylabel.strategies.weighted_member import WeightedMember
+from manylabel.training import Training
 
 WORDS = {"[UNK]": 0, "bus": 1, "tram": 2, "road": 3, "street": 4, "late": 5, "hole": 6}
 MEANING = {"bus": 0, "tram": 0, "road": 1, "street": 1, "late": 2, "hole": 3}
@@ -147,6 +157,85 @@ def test_vectors_that_gain_nothing_are_not_computed_later():
     calls.clear()
     model.predict(["the bus was late"] * 30)
     assert not calls
+
+
+def noise(texts):
+    return np.random.default_rng(7).normal(size=(len(texts), 3))
+
+
+def assert_same_model(model, plain, texts):
+    assert model.features_.vectors_ is model.features_.encoder is None
+    assert model.decided_.choice_ == plain.decided_.choice_
+    assert model.decided_.n_features_in_ == plain.decided_.n_features_in_
+    assert repr(model.decided_) == repr(plain.decided_)
+    assert (model.predict_scores(texts) == plain.predict_scores(texts)).all()
+    assert model.predict(texts) == plain.predict(texts)
+
+
+@pytest.mark.parametrize("much", [0.0, 1e9], ids=["in one fold", "in all folds"])
+def test_a_search_that_goes_on_without_vectors_is_that_without_an_encoder(much, monkeypatch):
+    texts = [*TEXTS, "", "zzz"]  # two documents that have vectors, but no known term
+    labels = [*LABELS, *LABELS[:2]]
+    settings = {"folds": 3, "n_jobs": 1, "model": {"stacked": much == 0}}
+    monkeypatch.setattr(vector_trial, "MUCH_VECTOR_WORK", much)
+    monkeypatch.setattr(VectorTrial, "gain_in_first_fold", lambda *_: 0.0024)
+    searched, search = [], AutoModel._search
+
+    def counted(*given):
+        searched.append(given)
+        return search(*given)
+
+    monkeypatch.setattr(AutoModel, "_search", counted)
+    model = TextClassifier(encoder=noise, **settings).fit(texts, labels)
+    assert len(searched) == (1 if much == 0 else 2)
+    assert_same_model(model, TextClassifier(**settings).fit(texts, labels), texts)
+
+
+def test_a_model_without_vectors_is_stored_and_trained_once(tmp_path, monkeypatch):
+    runs, once = [], Training.run
+
+    def counted(*given, **options):
+        runs.append(given)
+        return once(*given, **options)
+
+    monkeypatch.setattr(Training, "run", counted)
+    model = TextClassifier(encoder=noise, folds=3, model={"stacked": False}).fit(TEXTS, LABELS)
+    assert len(runs) == 1
+    model.save(tmp_path / "m.manylabel")
+    read = TextClassifier.load(tmp_path / "m.manylabel")
+    assert (read.predict_scores(TEXTS) == model.predict_scores(TEXTS)).all()
+
+
+def test_vectors_that_gain_in_one_fold_are_searched_as_on_small_data(monkeypatch):
+    whole = TextClassifier(encoder=meaning, folds=3, n_jobs=1).fit(TEXTS, LABELS)
+    asked = []
+
+    def gain(*given):
+        asked.append(given)
+        return 0.0025
+
+    monkeypatch.setattr(vector_trial, "MUCH_VECTOR_WORK", 0.0)
+    monkeypatch.setattr(VectorTrial, "gain_in_first_fold", gain)
+    model = TextClassifier(encoder=meaning, folds=3, n_jobs=1).fit(TEXTS, LABELS)
+    assert len(asked) == 1
+    assert model.decided_.choice_ == whole.decided_.choice_
+    assert (model.predict_scores(TEXTS) == whole.predict_scores(TEXTS)).all()
+
+
+def test_the_first_fold_tells_meaning_from_noise():
+    """Terms tell nothing: every document has words of its own; one of the encoders knows the label."""
+    random = np.random.default_rng(3)
+    Y = Csr((random.random((90, 3)) < 0.4).astype(np.int8))
+    terms = Csr(sparse.hstack([sparse.eye_array(90), np.ones((90, 1))]))
+    found = {}
+    for name, vectors in {"meaning": Y.toarray() - 0.4, "noise": random.normal(size=(90, 3))}.items():
+        X = Csr(sparse.hstack([terms, 0.5 * vectors], format="csr"))
+        documents, rule = OutOfFold(X, {}, None, folds=3, seed=0), BestRule("micro-f1")
+        first, second = (WeightedMember(LinearSVM(n_jobs=1), None, 3, reads) for reads in ("terms", "vectors"))
+        trial = VectorTrial(rule, Y, documents, 3)
+        found[name] = trial.gain_in_first_fold(Scored.out_of_fold(first, rule, Y, documents), second)
+    assert found["meaning"] > 0.2
+    assert found["noise"] < 0.1
 
 
 def test_a_model_file_names_the_encoder_and_refuses_another(fitted, tmp_path):

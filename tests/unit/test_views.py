@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from manylabel import TextClassifier
-from manylabel.decisions import auto, view_trials
+from manylabel.decisions import auto, vector_trial, view_trials
 from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError, UnsupportedError
 from manylabel.features import Vectorizer, Weighting
@@ -111,6 +111,21 @@ def test_views_and_vectors_are_members_of_one_stack(tmp_path: Path, monkeypatch:
     model.save(tmp_path / "m.manylabel")
     read = TextClassifier.load(tmp_path / "m.manylabel", encoder=encode)
     np.testing.assert_array_equal(read.predict_scores(texts), model.predict_scores(texts))
+
+
+def test_views_are_kept_where_vectors_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    def noise(texts: list[str]) -> np.ndarray:
+        return np.random.default_rng(5).normal(size=(len(texts), 3))
+
+    monkeypatch.setattr(auto, "LEAST_DOCUMENTS", 90)
+    monkeypatch.setattr(vector_trial, "MUCH_VECTOR_WORK", 0.0)
+    monkeypatch.setattr(vector_trial.VectorTrial, "gain_in_first_fold", lambda *_: 0.0)
+    model, plain = (TextClassifier(encoder=one, folds=2, n_jobs=1).fit(*towns(90)) for one in (noise, None))
+    assert model.decided_.choice_ == plain.decided_.choice_
+    assert model.features_.views_ is not None
+    assert model.features_.views_.names_ == ["characters"]
+    texts = [*towns(6)[0], "", "Chester"]
+    np.testing.assert_array_equal(model.predict_scores(texts), plain.predict_scores(texts))
 
 
 def test_evidence_adds_up_and_has_places(model: TextClassifier) -> None:

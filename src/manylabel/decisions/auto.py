@@ -10,17 +10,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from manylabel.decisions.base import DecisionRule
-from manylabel.decisions.combined import combine, scored_names
+from manylabel.decisions.combined import combine, name_member
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.scored import Scored
 from manylabel.decisions.shown import Probabilities
+from manylabel.decisions.vector_trial import VectorTrial
 from manylabel.decisions.view_trials import ViewTrials
 from manylabel.estimator import Csr, Ints, unfitted_copy
 from manylabel.features.views import VIEWS
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.out_of_fold import MANY_DOCUMENTS, OutOfFold
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
-from manylabel.strategies.weighted_member import WeightedMember
+from manylabel.strategies.weighted_member import WeightedMember, reads_vectors
 
 COST = Number(low=0, open_low=True)
 GAIN = attrgetter("gain")
@@ -58,6 +59,9 @@ class AutoModel(DecidedModel):
        scored out of fold by copies that start from its solution, with its `trial_settings`.
        Where X has vectors of an encoder behind the terms, this is done with the terms alone, and with the vectors alone
        for steps 3 and 4; where nothing is stacked, with terms and vectors side by side, and the better one is kept.
+       On larger data vectors are first tried in one fold, in a stack with the terms (`VectorTrial`). If they gain less
+       than a quarter of a point there, or if no model that reads them is chosen in the end, the search goes on from the
+       models of the terms as if X had no vectors; the model then reads X without its last columns.
     2. From 1,000 documents on, further `views` of texts are tried, each beside the terms and those chosen before it:
        runs of characters, word pairs (`manylabel.features.views`). One that gains half a point of the metric is kept.
        On larger data a view that gains less than half of that in the first fold is not tried in the others. Where X has
@@ -161,7 +165,32 @@ class AutoModel(DecidedModel):
         if rule is None or not self.searches:
             return super().score_out_of_fold(rule, Y, documents)
         further = "vectors" if self._can_stack(_n_scores(Y), documents) else "both"
-        searched = [self._search(model, rule, Y, documents) for model in self._readings("terms", further)]
+        terms, *readings = self._readings("terms", further)
+        tried = self._search(terms, rule, Y, documents)
+        if not readings:
+            return self._choose([tried], rule, Y, documents)
+        trial = VectorTrial(rule, Y, documents, self._vectors)
+        can_go_on = trial.can_go_on and _n_scores(Y) <= MANY_SCORES  # else views were left out of the search
+        if can_go_on and further == "vectors" and trial.is_much:
+            vectors = _with_cost(readings[0], self._costs()[0])
+            if trial.gain_in_first_fold(max(tried, key=GAIN), vectors) < LEAST_GAIN / 2:
+                return self._go_on_without_vectors(tried, trial)
+        found = self._choose(
+            [tried, *(self._search(model, rule, Y, documents) for model in readings)], rule, Y, documents
+        )
+        return found if reads_vectors(found.model) or not can_go_on else self._go_on_without_vectors(tried, trial)
+
+    def _go_on_without_vectors(self, tried: Sequence[Scored], trial: VectorTrial) -> Scored:
+        """The best of all models where X has no vectors; `tried` are those that read terms alone."""
+        plain = unfitted_copy(self).set_everywhere("vectors", 0)
+        terms, documents = trial.without_vectors(tried)
+        found = plain._choose([terms], trial.rule, trial.Y, documents)
+        return found if found.X is not None else replace(found, X=documents.X)
+
+    def _choose(self, searched: Sequence[Sequence[Scored]], rule: DecisionRule, Y: Csr, documents: OutOfFold) -> Scored:
+        """The best of all models, with further views, and combined with the others; `searched` has the models of each
+        reading, one per cost.
+        """
         tried, firsts = [one for models in searched for one in models], [max(models, key=GAIN) for models in searched]
         is_many = _n_scores(Y) > MANY_SCORES  # then views were tried with some of the labels
         viewed, kept = ([], []) if is_many else self._try_views(firsts[0], rule, Y, documents, Y.shape[1])
@@ -347,7 +376,8 @@ class AutoModel(DecidedModel):
         is_small = documents.X.shape[0] < LEAST_DOCUMENTS and not self._vectors
         if is_small or not self._can_stack(_n_scores(Y), documents):
             return []
-        members = [*members, *scored_names(self._vectors, Y, documents)]
+        name = name_member(self._vectors, documents)
+        members = [*members, *([] if name is None else [Scored(name, *documents(name, Y))])]
         found = combine(members, "stacked", rule, Y, documents, self.n_jobs)
         settings = {name: value for one in members for name, value in one.settings.items() if name != "C"}
         return [replace(found, settings={**settings, "stacked": len(members)})]

@@ -65,16 +65,15 @@ def combine(
     )
 
 
-def scored_names(vectors: int, Y: Csr, documents: OutOfFold) -> list[Scored]:
-    """The similarity of documents to the names of labels, a member of a stack; none without vectors of names.
+def name_member(vectors: int, documents: OutOfFold) -> WeightedMember | None:
+    """The similarity of documents to the names of labels, a member of a stack; None without vectors of names.
 
     `vectors` is the number of columns of X that hold vectors. Documents with weights have no names, which learn nothing
     from documents and so cannot weigh them.
     """
     if not vectors or "label_vectors" not in documents.facts or "sample_weight" in documents.facts:
-        return []
-    model = WeightedMember(NameSimilarity(), vectors=vectors, reads="vectors")
-    return [Scored(model, *documents(model, Y))]
+        return None
+    return WeightedMember(NameSimilarity(), vectors=vectors, reads="vectors")
 
 
 def _beside_views(model: MultiLabelModel, n_columns: int) -> MultiLabelModel:

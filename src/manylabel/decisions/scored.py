@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+import numpy as np
+
 from manylabel.decisions.base import DecisionRule, decidable_scores, floor
 from manylabel.decisions.candidates import dense_candidates
 from manylabel.decisions.cross_fitting import CrossFitted
@@ -57,6 +59,25 @@ class Scored:
         scores, rows, empty = documents(for_trial(model) if trial else model, Y, initial)
         learned, crossed = learned_rule(rule, scores, empty, model, Csr(Y[rows]))
         return cls(model, scores, rows, empty, learned, crossed=crossed)
+
+    @classmethod
+    def of_first_fold(cls, model: MultiLabelModel, Y: Csr, documents: OutOfFold, trial: bool = False) -> Self:
+        """A model and its scores of the documents of the first fold; with `trial` fitted with `trial_settings`."""
+        if (deadline := documents.facts.get("deadline")) is not None:
+            deadline.check()
+        train, test = documents.divided(Y)[0]
+        fitted = documents.among(train).fit_whole(for_trial(model) if trial else model, Csr(Y[train]))
+        X = Csr(documents.X[test])
+        return cls(model, fitted.scores(X), test, np.diff(X.indptr) == 0)
+
+    def among(self, rows: Ints) -> Self:
+        """The scores of some documents of a model that has scored all of them, without a rule."""
+        return replace(self, scores=self.scores[rows], rows=rows, empty=self.empty[rows], rule=None, crossed=())
+
+    def with_rule(self, rule: DecisionRule, Y: Csr) -> Self:
+        """The same with the rule learned on these scores."""
+        learned, crossed = learned_rule(rule, self.scores, self.empty, self.model, Csr(Y[self.rows]))
+        return replace(self, rule=learned, crossed=crossed)
 
     @classmethod
     def by_candidates(cls, model: MultiLabelModel, documents: OutOfFold, Y: Csr) -> Self:

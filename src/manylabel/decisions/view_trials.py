@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 from scipy import sparse
 
-from manylabel.decisions.base import DecisionRule, decidable_scores
-from manylabel.decisions.scored import Scored, for_trial
-from manylabel.estimator import Csr, unfitted_copy
+from manylabel.decisions.base import DecisionRule
+from manylabel.decisions.scored import Scored
+from manylabel.estimator import Csr
 from manylabel.features.views import OfferedViews
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.out_of_fold import OutOfFold
@@ -83,17 +82,9 @@ class ViewTrials:
 
     def _gain_in_first_fold(self, model: MultiLabelModel, best: Scored, documents: OutOfFold) -> float:
         """How much better than `best` a model is in the documents of the first fold, each with a rule of its own."""
-        if (deadline := documents.facts.get("deadline")) is not None:
-            deadline.check()
-        Y, rule = self.Y, self.rule
-        train, test = documents.divided(Y)[0]
-        fitted = documents.among(train).fit_whole(for_trial(model) if self._is_trial else model, Csr(Y[train]))
-        empty = np.diff(documents.X[test].indptr) == 0
-        gains = [
-            unfitted_copy(rule).fit(decidable_scores(own, empty, one, rule), Csr(Y[test]), one.score_kind).gain
-            for one, own in ((best.model, best.scores[test]), (model, fitted.scores(documents.X[test])))
-        ]
-        return gains[1] - gains[0]
+        found = Scored.of_first_fold(model, self.Y, documents, self._is_trial)
+        after, before = (one.with_rule(self.rule, self.Y) for one in (found, best.among(found.rows)))
+        return after.gain - before.gain
 
 
 def with_view(found: Scored, counts: Csr, documents: OutOfFold, vectors: int) -> tuple[ViewedMember, OutOfFold]:

@@ -257,3 +257,9 @@ def reads_vectors(model: MultiLabelModel) -> bool:
     """Whether a model reads the vectors behind the terms: False where all its members leave them out."""
     members = [one for one in model.walk() if isinstance(one, WeightedMember)]
     return not members or any(member.reads_vectors for member in members)
+
+
+def holds_vectors(model: MultiLabelModel) -> bool:
+    """Whether a model is given X with vectors behind the terms, read or not."""
+    members = [one for one in model.walk() if isinstance(one, WeightedMember)]
+    return not members or any(member.vectors for member in members)
