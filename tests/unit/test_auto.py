@@ -15,7 +15,8 @@ from manylabel.data import load
 from manylabel.data.splits import iterative_stratification
 from manylabel.deadline import Deadline, OutOfTime
 from manylabel.decisions import auto as auto_module
-from manylabel.decisions.auto import AutoModel, spaced_labels
+from manylabel.decisions import search_sample
+from manylabel.decisions.auto import AutoModel
 from manylabel.decisions.best_rule import BestRule
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.threshold import Threshold
@@ -98,8 +99,8 @@ def test_costs_are_tried_as_long_as_each_is_better() -> None:
 
 def test_the_cost_of_many_labels_is_searched_with_some_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both costs are tried with one label, the second is better; it is fitted to all labels once, then to the folds."""
-    monkeypatch.setattr(auto_module, "MANY_SCORES", X.shape[0])
-    monkeypatch.setattr(auto_module, "SEARCHED_LABELS", 1)
+    monkeypatch.setattr(search_sample, "MANY_SCORES", X.shape[0])
+    monkeypatch.setattr(search_sample, "SEARCHED_LABELS", 1)
     seen: list[tuple[float, float, int, bool]] = []
 
     class Watched(LinearSVM):
@@ -116,9 +117,9 @@ def test_the_cost_of_many_labels_is_searched_with_some_of_them(monkeypatch: pyte
 
 def test_labels_of_a_single_document_are_searched_where_there_are_no_others() -> None:
     """Four labels, on two, one, one and no documents."""
-    assert spaced_labels(Csr([[1, 1, 0, 0], [1, 0, 1, 0]]), 4).tolist() == [0]
-    assert spaced_labels(Csr([[0, 1, 0, 0], [0, 0, 1, 0]]), 4).tolist() == [1, 2]
-    assert spaced_labels(Csr(np.zeros((2, 3))), 4).tolist() == []
+    assert search_sample.spaced_labels(Csr([[1, 1, 0, 0], [1, 0, 1, 0]]), 4).tolist() == [0]
+    assert search_sample.spaced_labels(Csr([[0, 1, 0, 0], [0, 0, 1, 0]]), 4).tolist() == [1, 2]
+    assert search_sample.spaced_labels(Csr(np.zeros((2, 3))), 4).tolist() == []
 
 
 @pytest.mark.parametrize("model", [LinearSVM(), SVM], ids=["alone", "weighted"])
@@ -134,7 +135,7 @@ def test_folds_that_start_from_the_solution_on_all_documents_score_the_same(mode
 
 def test_the_model_of_many_labels_is_the_one_fitted_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """It equals a fit of its own, and its file has no dual coefficients."""
-    monkeypatch.setattr(auto_module, "MANY_SCORES", 1)
+    monkeypatch.setattr(search_sample, "MANY_SCORES", 1)
     auto = AutoModel(SVM, (BAYES,), BestRule(), C=0.5, most_work=0).fit(X, Y)
     alone = WeightedMember(LinearSVM(C=0.5), SVM.weighting).fit(X, Y)
     np.testing.assert_array_equal(auto.scores(X), alone.scores(X))

@@ -11,7 +11,7 @@ import pytest
 from manylabel import modelfile
 from manylabel.classifier import TextClassifier
 from manylabel.data import load
-from manylabel.decisions import auto
+from manylabel.decisions import search_sample
 from manylabel.exceptions import ParameterError, UnsupportedError
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.pmm_base import ParametricMixture, UnlabelledDocumentsWarning
@@ -249,11 +249,11 @@ def test_neighbours_are_those_of_a_training_in_memory(
 
 
 @pytest.mark.usefixtures("few_in_memory")
-@pytest.mark.parametrize("most", [auto.MANY_SCORES, 1], ids=["few scores", "many scores"])
+@pytest.mark.parametrize("most", [search_sample.MANY_SCORES, 1], ids=["few scores", "many scores"])
 def test_the_default_chooses_as_in_memory(
     corpus: ShardedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    monkeypatch.setattr(auto, "MANY_SCORES", most)
+    monkeypatch.setattr(search_sample, "MANY_SCORES", most)
     in_memory, sharded = both(corpus, tmp_path, "auto", {"model": {"most_work": 0}})
     assert sharded.decided_.choice_["settings"] == in_memory.decided_.choice_["settings"]
     assert sharded.decided_.choice_["rule"] == in_memory.decided_.choice_["rule"]
@@ -309,7 +309,7 @@ class Interrupted(Engine):
 def test_an_interrupted_training_goes_on(
     corpus: ShardedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    monkeypatch.setattr(auto, "MANY_SCORES", 1)
+    monkeypatch.setattr(search_sample, "MANY_SCORES", 1)
     further = {
         "svm": {"selection": CHI2},
         "auto": {"model": {"C": 1.0}},

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from manylabel import TextClassifier
-from manylabel.decisions import auto, vector_trial, view_trials
+from manylabel.decisions import auto, search_sample, vector_trial, view_trials
 from manylabel.estimator import Csr
 from manylabel.exceptions import ParameterError, UnsupportedError
 from manylabel.features import Vectorizer, Weighting
@@ -201,8 +201,11 @@ def test_views_of_many_labels_are_tried_where_they_have_few_terms(
 ) -> None:
     """The trial takes some of the labels only, so that a view may be much work with all of them."""
     texts, labels = towns(120)
-    for name, value in (("LEAST_DOCUMENTS", 90), ("LEAST_GAIN", -1.0), ("SEARCHED_LABELS", 2), ("MANY_SCORES", 1)):
-        monkeypatch.setattr(auto, name, value)
+    for module, name, value in (
+        *((auto, "LEAST_DOCUMENTS", 90), (auto, "LEAST_GAIN", -1.0)),
+        *((search_sample, "SEARCHED_LABELS", 2), (search_sample, "MANY_SCORES", 1)),
+    ):
+        monkeypatch.setattr(module, name, value)
     monkeypatch.setattr(view_trials, "MOST_VIEW_WORK", most)
     monkeypatch.setattr(view_trials, "MOST_TIMES_TERMS", times)
     choice = TextClassifier(folds=3, n_jobs=1).fit(texts, labels).decided_.choice_
@@ -213,8 +216,8 @@ def test_views_of_many_labels_are_tried_where_they_have_few_terms(
 def test_views_of_many_labels_are_chosen_by_some_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     texts, labels = towns(120)
     monkeypatch.setattr(auto, "LEAST_DOCUMENTS", 90)
-    monkeypatch.setattr(auto, "SEARCHED_LABELS", 2)
-    monkeypatch.setattr(auto, "MANY_SCORES", 120 * 2)
+    monkeypatch.setattr(search_sample, "SEARCHED_LABELS", 2)
+    monkeypatch.setattr(search_sample, "MANY_SCORES", 120 * 2)
     tried = list[int]()
     run = view_trials.ViewTrials.run
 
@@ -237,8 +240,9 @@ def test_views_of_many_labels_are_chosen_by_some_of_them(monkeypatch: pytest.Mon
 
 def test_a_view_of_many_labels_may_take_the_cost_before(monkeypatch: pytest.MonkeyPatch) -> None:
     texts, labels = towns(120)
-    for name, value in (("LEAST_DOCUMENTS", 90), ("SEARCHED_LABELS", 2), ("MANY_SCORES", 1)):
-        monkeypatch.setattr(auto, name, value)
+    monkeypatch.setattr(auto, "LEAST_DOCUMENTS", 90)
+    monkeypatch.setattr(search_sample, "SEARCHED_LABELS", 2)
+    monkeypatch.setattr(search_sample, "MANY_SCORES", 1)
     starts = list[float]()
     run = view_trials.ViewTrials.run
 

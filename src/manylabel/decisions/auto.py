@@ -7,27 +7,23 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any, ClassVar
 
-import numpy as np
-
 from manylabel.decisions.base import DecisionRule
 from manylabel.decisions.combined import combine, name_member
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.scored import Scored
+from manylabel.decisions.search_sample import is_many, most_searched, searched_scores, spaced_labels
 from manylabel.decisions.shown import Probabilities
 from manylabel.decisions.vector_trial import VectorTrial
 from manylabel.decisions.view_trials import ViewTrials
-from manylabel.estimator import Csr, Ints, unfitted_copy
+from manylabel.estimator import Csr, unfitted_copy
 from manylabel.features.views import VIEWS
 from manylabel.models.base import MultiLabelModel
-from manylabel.models.out_of_fold import MANY_DOCUMENTS, OutOfFold
+from manylabel.models.out_of_fold import OutOfFold
 from manylabel.parameters import AnyOf, Constraint, Number, OneOf, Satisfies
 from manylabel.strategies.weighted_member import WeightedMember, reads_vectors
 
 COST = Number(low=0, open_low=True)
 GAIN = attrgetter("gain")
-MANY_SCORES = 1 << 22
-"""Documents × labels beyond which the cost is searched with some labels, and folds start from the solution on all
-documents."""
 NEAR = 0.005
 """How much worse than one model an average may seem, in units of the metric, and still be chosen, with vectors."""
 NEAR_STACK = 0.0025
@@ -38,8 +34,6 @@ NEAR_STACK_OF_FEW = 0.02
 the best one of few documents, and a stack depends least on it."""
 MORE_WORK = 3.0
 """How many times as much work the other models may take where a further view was kept: a stack gains from them."""
-SEARCHED_LABELS = 256
-"""How many labels the search for the cost and views looks at, at the least, where documents × labels are many."""
 LEAST_DOCUMENTS = 1_000
 """The documents from which on further views are tried: with fewer, chance decides which of them gain."""
 LEAST_GAIN = 0.005
@@ -54,9 +48,9 @@ class AutoModel(DecidedModel):
 
     1. `model` is scored out of fold with each of `costs` in turn, as long as each cost improves the metric over the one
        before. Where there are more than 2²² scores of documents × labels, this and step 2 are done with some of the
-       labels (256, or as many as have 2²² scores, evenly spaced by frequency), and on one fold if that has at least 4,096 documents; views are
-       tried with the cost before the chosen one, too. The chosen model is then fitted to all documents and labels, and
-       scored out of fold by copies that start from its solution, with its `trial_settings`.
+       labels (`search_sample`), and on one fold if that has at least 4,096 documents; views are tried with the cost
+       before the chosen one, too. The chosen model is then fitted to all documents and labels, and scored out of fold
+       by copies that start from its solution, with its `trial_settings`.
        Where X has vectors of an encoder behind the terms, this is done with the terms alone, and with the vectors alone
        for steps 3 and 4; where nothing is stacked, with terms and vectors side by side, and the better one is kept.
        On larger data vectors are first tried in one fold, in a stack with the terms (`VectorTrial`). If they gain less
@@ -164,13 +158,13 @@ class AutoModel(DecidedModel):
         """The best of all models tried: one per cost and reading, with further views, and combined with the others."""
         if rule is None or not self.searches:
             return super().score_out_of_fold(rule, Y, documents)
-        further = "vectors" if self._can_stack(_n_scores(Y), documents) else "both"
+        further = "vectors" if self._can_stack(Y.shape[1], documents) else "both"
         terms, *readings = self._readings("terms", further)
         tried = self._search(terms, rule, Y, documents)
         if not readings:
             return self._choose([tried], rule, Y, documents)
         trial = VectorTrial(rule, Y, documents, self._vectors)
-        can_go_on = trial.can_go_on and _n_scores(Y) <= MANY_SCORES  # else views were left out of the search
+        can_go_on = trial.can_go_on and not is_many(Y.shape)  # else views were left out of the search
         if can_go_on and further == "vectors" and trial.is_much:
             vectors = _with_cost(readings[0], self._costs()[0])
             if trial.gain_in_first_fold(max(tried, key=GAIN), vectors) < LEAST_GAIN / 2:
@@ -192,8 +186,8 @@ class AutoModel(DecidedModel):
         reading, one per cost.
         """
         tried, firsts = [one for models in searched for one in models], [max(models, key=GAIN) for models in searched]
-        is_many = _n_scores(Y) > MANY_SCORES  # then views were tried with some of the labels
-        viewed, kept = ([], []) if is_many else self._try_views(firsts[0], rule, Y, documents, Y.shape[1])
+        tried_before = is_many(Y.shape)  # then views were tried with some of the labels
+        viewed, kept = ([], []) if tried_before else self._try_views(firsts[0], rule, Y, documents, Y.shape[1])
         terms = kept[-1] if kept else firsts[0]
         best = max((terms, *firsts), key=GAIN)  # the terms alone where vectors gain nothing
         others = self._score_others(terms, Y, documents)
@@ -237,9 +231,10 @@ class AutoModel(DecidedModel):
             return [self.model]
         return [unfitted_copy(self.model).set_everywhere("reads", reads) for reads in readings]
 
-    def _can_stack(self, n_scores: int, documents: OutOfFold) -> bool:
+    def _can_stack(self, n_labels: int, documents: OutOfFold) -> bool:
         """Whether models may be stacked: all documents are scored, and scores are not too many."""
-        return self.stacked and n_scores <= min(MANY_SCORES, documents.most_scores)
+        shape = documents.X.shape[0], n_labels
+        return self.stacked and not is_many(shape) and shape[0] * n_labels <= documents.most_scores
 
     def _term_cells(self, X: Csr) -> int:
         """The number of terms in all documents."""
@@ -248,7 +243,7 @@ class AutoModel(DecidedModel):
     def _search(self, model: MultiLabelModel, rule: DecisionRule, Y: Csr, documents: OutOfFold) -> list[Scored]:
         """The model with each cost that was tried on all labels."""
         costs = self._costs()
-        if _n_scores(Y) > MANY_SCORES:
+        if is_many(Y.shape):
             return [self._try_many(model, costs, rule, Y, documents)]
         return self._try_costs(model, costs, rule, Y, documents)
 
@@ -346,7 +341,7 @@ class AutoModel(DecidedModel):
         offered, n_documents = documents.facts.get("views"), documents.X.shape[0]
         if offered is None or n_documents < LEAST_DOCUMENTS:
             return [], []
-        if self._vectors and not self._can_stack(n_documents * n_labels, documents):
+        if self._vectors and not self._can_stack(n_labels, documents):
             return [], []
         names = self.views[:1] if self._vectors else self.views  # for the sake of time
         trials = ViewTrials(rule, Y, documents, offered, n_labels, self._least_gain, self._vectors)
@@ -374,7 +369,7 @@ class AutoModel(DecidedModel):
     def _stacks(self, members: Sequence[Scored], rule: DecisionRule, Y: Csr, documents: OutOfFold) -> list[Scored]:
         """The stack of models that were scored, and of label names; none with few documents, or many scores."""
         is_small = documents.X.shape[0] < LEAST_DOCUMENTS and not self._vectors
-        if is_small or not self._can_stack(_n_scores(Y), documents):
+        if is_small or not self._can_stack(Y.shape[1], documents):
             return []
         name = name_member(self._vectors, documents)
         members = [*members, *([] if name is None else [Scored(name, *documents(name, Y))])]
@@ -383,48 +378,6 @@ class AutoModel(DecidedModel):
         return [replace(found, settings={**settings, "stacked": len(members)})]
 
 
-def searched_scores(shape: tuple[int, int], n_searched: int, most_scores: int, folds: int) -> int:
-    """How many scores the search compares where it looks at some of the labels; `shape` is documents × labels.
-
-    No more documents than the rule learns from afterwards, so that a sample is one fold here too. Where a fold has
-    enough documents to compare models by, one fold.
-
-    >>> [searched_scores((documents, 1_000), 256, 1 << 24, 5) // 256 for documents in (20_000, 24_000)]
-    [16777, 4800]
-    """
-    n_documents, n_labels = shape
-    most = min(max(MANY_SCORES, most_scores * n_searched // n_labels), most_scores)
-    return min(most, n_documents // folds * n_searched) if n_documents >= folds * MANY_DOCUMENTS else most
-
-
-def _n_scores(Y: Csr) -> int:
-    return int(Y.shape[0] * Y.shape[1])
-
-
 def _with_cost(model: MultiLabelModel, cost: float | None) -> MultiLabelModel:
     copied = unfitted_copy(model)
     return copied if cost is None else copied.set_everywhere("C", float(cost))
-
-
-def most_searched(n_documents: int) -> int:
-    """With how many labels costs and views are tried, at the most, where documents × labels are many.
-
-    >>> [most_searched(n_documents) for n_documents in (5_000, 50_000)]
-    [838, 256]
-    """
-    return max(SEARCHED_LABELS, MANY_SCORES // n_documents)
-
-
-def spaced_labels(Y: Csr, most: int) -> Ints:
-    """The columns of at most so many labels, evenly spaced in the order of their frequency.
-
-    Labels of a single document are left out where others have more: no model that scores this document out of fold
-    knows the label, so its scores compare nothing.
-
-    >>> spaced_labels(Csr([[1, 1, 0, 1, 1], [1, 0, 0, 1, 0], [1, 0, 0, 1, 0]]), 2).tolist()
-    [0, 3]
-    """
-    counts = np.bincount(Y.indices, minlength=Y.shape[1])
-    least = 2 if counts.max(initial=0) > 1 else 1
-    order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts >= least)]
-    return np.sort(order[:: max(1, -(-len(order) // most))]).astype(np.int64)

@@ -14,8 +14,9 @@ from time import process_time
 import numpy as np
 
 from manylabel.data.labels import label_matrix, label_names
-from manylabel.decisions.auto import MANY_SCORES, AutoModel, most_searched, searched_scores
+from manylabel.decisions.auto import AutoModel
 from manylabel.decisions.decided import DecidedModel
+from manylabel.decisions.search_sample import is_many, most_searched, searched_scores
 from manylabel.estimator import Csr
 from manylabel.features.vectorize import Vectorizer
 from manylabel.kernels.linear_solvers import fit_linear
@@ -304,7 +305,7 @@ def n_fits(decided: DecidedModel, documents: int, labels: int, scores: int = MOS
     """How many fits to all documents a training is worth whose rule learns from at most so many scores."""
     if not decided.learns_out_of_fold:
         return 1.0
-    starts = isinstance(decided, AutoModel) and decided.searches and documents * labels > MANY_SCORES
+    starts = isinstance(decided, AutoModel) and decided.searches and is_many((documents, labels))
     return 1.0 + (STARTED if starts else 1.0) * fold_fits(documents, scores // labels)
 
 
@@ -339,7 +340,7 @@ def search_of_cost(decided: DecidedModel, extent: Extent, labels: int, scores: i
     Of many documents × labels, SVMs with each cost are fitted to some of the labels, otherwise to all labels.
     """
     (tried, chosen), some = expected_search(decided, extent.documents), labels
-    if extent.documents * labels > MANY_SCORES:
+    if is_many((extent.documents, labels)):
         some = min(labels, most_searched(extent.documents))
         scores = searched_scores((extent.documents, labels), some, scores, FOLDS)
     else:
