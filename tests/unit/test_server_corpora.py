@@ -242,7 +242,7 @@ def test_wrong_requests_are_explained(server: InProcess, path: str, body: object
         ({"kind": "audit", "data": "letters", "corpus": "letters"}, "either"),
         ({"kind": "audit"}, "either"),
         ({"kind": "score", "corpus": "other"}, "no corpus 'other'"),
-        ({"kind": "audit", "corpus": "letters", "options": {}}, "Only a job"),
+        ({"kind": "audit", "corpus": "letters", "options": {}}, "'options' are for 'data'"),
     ],
 )
 def test_wrong_jobs_are_refused(server: InProcess, request_body: object, words: str) -> None:

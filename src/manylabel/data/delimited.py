@@ -25,7 +25,7 @@ from manylabel.data.table import ColumnOptions, Table, check_names
 from manylabel.data.textfile import WHOLE_FILE, Lines, Span, first_lines, numbered_lines
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, ParameterError
-from manylabel.wording import counted
+from manylabel.wording import counted, settings_text
 
 _NUMBER = re.compile(r"[-+]?(\d++(\.\d*+)?|\.\d++)([eE][-+]?\d++)?$")
 
@@ -253,7 +253,7 @@ def table_of_rows(
                 f"The row has {counted(len(row), 'cell')} instead of {len(names)}.",
                 path=path,
                 line=line,
-                remedy="Quote cells that hold the delimiter, or give the delimiter (-o delimiter=';').",
+                remedy=f"Quote cells that hold the delimiter, or give the delimiter ({settings_text(delimiter=';')}).",
             )
             continue
         kept.append(row)
