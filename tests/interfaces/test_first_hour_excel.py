@@ -102,7 +102,7 @@ def test_point_16_bombs_are_refused(book):
     with pytest.raises(DataError, match=r"unpacked to more than 100 times as much.*limits={'expansion': "):
         read(bomb)
     wide = "".join(f'<row r="{row}"><c r="XFD{row}"><v>1</v></c></row>' for row in range(1, 100))
-    with pytest.raises(DataError, match=r"line 62: There are 1,\d*,\d* cells or more in the sheet.*sheet_cells': NUMBER"):
+    with pytest.raises(DataError, match=r"line 62: There are 1,\d*,\d* cells or more in.*sheet_cells': NUMBER"):
         read(changed(book, "xl/worksheets/sheet1.xml", sheet_of(wide)), limits={"sheet_cells": 1_000_000})
     entities = '<!ENTITY a "{}">'.format("A" * 1000)
     entities += "".join(f'<!ENTITY {y} "{f"&{x};" * 10}">' for x, y in zip("abcdefgh", "bcdefghi", strict=True))
