@@ -232,6 +232,7 @@ FORMATS: tuple[Format, ...] = (
         "Excel workbook, column names in the first row (needs openpyxl)",
         "text",
         reader="excel:read",
+        writer="labelled_table:write_excel",
         copier="excel_copy:write_copy",
         suffixes=(".xlsx", ".xlsm"),
         options=(
