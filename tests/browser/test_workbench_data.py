@@ -184,3 +184,10 @@ def test_uploaded_data_are_deleted_after_a_question(visit: Visit, served: Served
     page.get_by_role("button", name=f"Delete the uploaded data {NAME}").wait_for(state="detached")
     assert NAME not in served.ask("/v1/data")["data"]
     assert visit.complaints == []
+
+
+def test_frequent_labels_of_usual_length_stand_on_one_line(opened: Callable[..., Visit]) -> None:
+    page = opened("#/townhall/data", width=1280).page
+    page.wait_for_selector(".bars tbody th", timeout=WAIT)
+    lines = "(cells) => cells.filter((cell) => cell.getBoundingClientRect().height > 40).map((cell) => cell.innerText)"
+    assert page.locator(".bars tbody th").evaluate_all(lines) == []
