@@ -285,7 +285,7 @@ def formats() -> str:
         "and unpacks `.gz` and `.zst` (the latter with `pip install 'manylabel[scale]'`).\n\n"
         + table(["format", "suffixes", "what it is", "documents are", ""], rows)
         + "\n*read, write* is about `manylabel convert`. `manylabel predict --output FILE` writes CSV, TSV, JSON "
-        "lines, Parquet and also Excel (`.xlsx`).\nFiles with other labels, as `audit --apply` and `corpora export` "
+        "lines, Parquet and Excel (`.xlsx`).\nFiles with other labels, as `audit --apply` and `corpora export` "
         "write them, keep the columns of CSV, TSV and Excel: [the corrected copy](audit.md#the-corrected-copy).\n"
         + columns()
         + "\n## Options of the readers\n\n"

@@ -1,8 +1,103 @@
-"""Numbers with their nouns, so that messages read "1 label" and "2 labels"."""
+"""Words of messages: numbers with their nouns ("1 label", "2 labels"), and settings as their readers give them.
+
+A setting such as `text_column` is a parameter in Python, an option on the command line and a field of a request. The
+command line and the server state which of them is meant with `settings_worded_for`; messages name settings by
+`setting_name` and `settings_text`.
+"""
 
 from __future__ import annotations
 
-__all__ = ["counted", "there_are"]
+import json
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Literal, TypeAlias
+
+__all__ = ["Interface", "counted", "is_worded_for", "setting_name", "settings_text", "settings_worded_for", "there_are"]
+
+Interface: TypeAlias = Literal["python", "command line", "request"]
+Setting: TypeAlias = str | int | bool | tuple[str, ...]
+
+FLAGS = frozenset({"format", "encoding", "text_column", "label_column", "label_separator", "merge_labels"})
+"""Settings of reading that have an option of their own on the command line; the others follow ``-o``."""
+JOB_FIELDS = frozenset({"method", "metric", "budget"})
+"""Settings beside those of reading: a request has them beside its ``options``."""
+
+_interface: ContextVar[Interface] = ContextVar("manylabel_interface", default="python")
+
+
+@contextmanager
+def settings_worded_for(interface: Interface) -> Iterator[None]:
+    """Name settings in all messages of the enclosed block as they are given there."""
+    token = _interface.set(interface)
+    try:
+        yield
+    finally:
+        _interface.reset(token)
+
+
+def is_worded_for(interface: Interface) -> bool:
+    """Whether messages are read by those who use this interface."""
+    return _interface.get() == interface
+
+
+def setting_name(name: str) -> str:
+    """The name of a setting where it is given.
+
+    >>> setting_name("text_column")
+    'text_column'
+    >>> with settings_worded_for("command line"):
+    ...     setting_name("text_column"), setting_name("sheet")
+    ('--text-column', '-o sheet=…')
+    >>> with settings_worded_for("request"):
+    ...     setting_name("text_column"), setting_name("method")
+    ('options.text_column', "'method'")
+    """
+    if is_worded_for("command line"):
+        return command_line_name(name)
+    if is_worded_for("request"):
+        return f"'{name}'" if name in JOB_FIELDS else f"options.{name}"
+    return name
+
+
+def command_line_name(name: str) -> str:
+    """The option that gives a setting on the command line."""
+    return f"--{name.replace('_', '-')}" if name in FLAGS | JOB_FIELDS else f"-o {name}=…"
+
+
+def settings_text(**values: Setting) -> str:
+    """Settings with their values, as they are given; a tuple gives a setting several values.
+
+    >>> settings_text(header=False, label_column=("area", "sub area"))
+    "header=False, label_column=['area', 'sub area']"
+    >>> with settings_worded_for("command line"):
+    ...     settings_text(header=False, label_column=("area", "sub area"), merge_labels=True)
+    "-o header=false --label-column area --label-column 'sub area' --merge-labels"
+    >>> with settings_worded_for("request"):
+    ...     settings_text(header=False, label_column=("area", "sub area"))
+    '"options": {"header": false, "label_column": ["area", "sub area"]}'
+    """
+    if is_worded_for("command line"):
+        return " ".join(_assignment(name, one) for name, value in values.items() for one in _each(value))
+    if is_worded_for("request"):
+        fields = {name: value for name, value in values.items() if name in JOB_FIELDS}
+        options = {name: value for name, value in values.items() if name not in JOB_FIELDS}
+        return json.dumps(fields | ({"options": options} if options else {}), ensure_ascii=False)[1:-1]
+    return ", ".join(f"{name}={list(value) if isinstance(value, tuple) else value!r}" for name, value in values.items())
+
+
+def _each(value: Setting) -> tuple[str | int | bool, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _assignment(name: str, value: str | int | bool) -> str:
+    """A setting with one value on the command line."""
+    flag = command_line_name(name).removesuffix("…")
+    if value is True and name in FLAGS:
+        return flag
+    written = str(value).lower() if isinstance(value, bool) else str(value)
+    return f"{flag}{shlex.quote(written)}" if flag.endswith("=") else f"{flag} {shlex.quote(written)}"
 
 
 def counted(count: int, one: str, several: str | None = None) -> str:

@@ -110,8 +110,8 @@ def test_a_file_that_cannot_be_read_is_explained(opened: Callable[..., Visit]) -
     page.wait_for_selector(".failure", timeout=WAIT)
     printed = page.locator(".failure").inner_text()
     assert "There is no column of texts" in printed
-    assert "Use “Text” NAME" in printed
-    assert "--" not in printed
+    assert "Use “Text” (the longest" in printed
+    assert "options" not in printed
     assert page.get_by_role("button", name="Make the corpus").is_disabled()
     assert visit.violations() == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
@@ -124,7 +124,7 @@ def test_several_columns_of_labels_are_typed_with_commas(opened: Callable[..., V
     page.set_input_files("input[type=file]", {"name": "two.csv", "mimeType": "", "buffer": written})
     page.wait_for_selector(".failure", timeout=WAIT)
     printed = page.locator(".failure").inner_text()
-    assert "Give one of them with “Labels”, or several to join them, separated by commas." in printed
+    assert "Give one of them with “Labels”, or several to join them: “Labels”: Kategorie, Kategorie 2." in printed
     labels = page.get_by_label("Labels", exact=True)
     assert labels.get_attribute("placeholder") == "column, or several separated by commas"
     labels.fill("Kategorie, Kategorie 2")
@@ -133,7 +133,7 @@ def test_several_columns_of_labels_are_typed_with_commas(opened: Callable[..., V
     assert page.locator(".sample tbody tr").first.locator(".label").all_inner_texts() == ["parks 0", "roads"]
     warnings = page.locator(".warnings").inner_text()
     assert "“Merge labels that differ only in case" in warnings
-    assert "--" not in warnings
+    assert "options" not in warnings
 
 
 def test_a_workbook_whose_first_sheet_cannot_be_read_is_read_by_another_one(opened: Callable[..., Visit]) -> None:
@@ -184,3 +184,10 @@ def test_uploaded_data_are_deleted_after_a_question(visit: Visit, served: Served
     page.get_by_role("button", name=f"Delete the uploaded data {NAME}").wait_for(state="detached")
     assert NAME not in served.ask("/v1/data")["data"]
     assert visit.complaints == []
+
+
+def test_frequent_labels_of_usual_length_stand_on_one_line(opened: Callable[..., Visit]) -> None:
+    page = opened("#/townhall/data", width=1280).page
+    page.wait_for_selector(".bars tbody th", timeout=WAIT)
+    lines = "(cells) => cells.filter((cell) => cell.getBoundingClientRect().height > 40).map((cell) => cell.innerText)"
+    assert page.locator(".bars tbody th").evaluate_all(lines) == []

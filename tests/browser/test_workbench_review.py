@@ -231,6 +231,34 @@ def test_bulk_actions_have_a_preview_and_an_undo(visit: Visit, corpus: Served) -
     page.keyboard.press("Escape")
 
 
+def test_y_takes_the_suggestions_of_the_audit(opened: Callable[..., Visit], corpus: Served) -> None:
+    doubted, kept = sorted(labels(corpus, 26, "imported"))
+    with closing(sqlite3.connect(corpus.folder / "corpora" / "review" / "corpus.sqlite")) as database, database:
+        suggested = "SELECT 26, number, 'remove', 0.97, 'audit' FROM labels WHERE name = ?"
+        database.execute(f"INSERT OR REPLACE INTO suggestions {suggested}", (doubted,))
+    page = opened("#/review/review?queue=audit&document=26").page
+    page.locator(".review-pane h2", has_text="letter 25").wait_for()
+    page.locator(".review-foot button", has_text="Take suggestions, next").wait_for()
+    page.keyboard.press("y")
+    saved(page, f"rejected {doubted}")
+    assert document(corpus, 26)["state"] == "reviewed"
+    assert doubted in labels(corpus, 26, "rejected")
+    assert kept in labels(corpus, 26, "accepted")
+
+
+def test_a_label_is_not_merged_into_itself(opened: Callable[..., Visit], corpus: Served) -> None:
+    page = opened("#/review/review?queue=all&document=30").page
+    page.locator(".review-pane h2", has_text="letter 29").wait_for()
+    page.keyboard.press("w")
+    dialog = page.get_by_role("dialog", name="Merge a label")
+    label = dialog.locator("strong").first.inner_text()
+    dialog.get_by_role("combobox", name="Merge into").focus()
+    dialog.get_by_role("option").nth(2).wait_for()
+    offered = [one.locator("span").first.inner_text() for one in dialog.get_by_role("option").all()]
+    assert set(offered) >= set(WORDS) - {label}
+    assert label not in offered
+
+
 def test_two_people_never_overwrite_each_other_silently(opened: Callable[..., Visit], corpus: Served) -> None:
     ann, ben = (opened("#/review/review?queue=all&document=10", user=name).page for name in ("Ann", "Ben"))
     for page in (ann, ben):

@@ -39,7 +39,7 @@ def test_point_1_a_comma_in_doubt_asks(tmp_path):
     """Point 1: "Smith, John" is not two labels unless the user wants that."""
     path = tmp_path / "books.csv"
     path.write_text('text,labels\nOne,"Smith, John"\nTwo,"Miller, Ann"\n')
-    with pytest.raises(DataError, match=r"'Miller, Ann' one label or several.*--label-separator none"):
+    with pytest.raises(DataError, match=r"'Miller, Ann' one label or several.*label_separator='none'"):
         read(path)
     assert read(path, label_separator="none").corpus.labels == [["Smith, John"], ["Miller, Ann"]]
     assert read(path, label_separator=",").corpus.labels == [["John", "Smith"], ["Ann", "Miller"]]
@@ -50,7 +50,7 @@ def test_point_1_a_blank_in_doubt_asks(tmp_path):
     names = ["Hardware request", "Software request", "Hardware issue", "Software issue", "Hardware", "Account"]
     path = tmp_path / "tickets.csv"
     path.write_text("text,category\n" + "".join(f"One,{name}\n" for name in names))
-    with pytest.raises(DataError, match=r"'category' holds blanks. Is 'Hardware issue' one.*--label-separator none"):
+    with pytest.raises(DataError, match=r"'category' holds blanks. Is 'Hardware issue' one.*label_separator='none'"):
         read(path)
     assert read(path, label_separator="none").corpus.labels == [[name] for name in names]
     path.write_text("text,category\nOne,acq earn\nTwo,earn\nThree,acq\n")
@@ -80,7 +80,7 @@ def test_point_1_a_first_row_in_doubt_asks(tmp_path):
     path = tmp_path / "tickets.tsv"
     rows = "".join(f"the {word} is down again and we need it\t{word}\n" for word in ("vpn", "mail") * 4)
     path.write_text(f"Anfrage\tBereich\n{rows}")
-    with pytest.raises(DataError, match=r"header or a document: 'Anfrage', 'Bereich'.*--text-column Anfrage"):
+    with pytest.raises(DataError, match=r"header or a document: 'Anfrage', 'Bereich'.*text_column='Anfrage'"):
         read(path)
     assert len(read(path, text_column="Anfrage", label_column="Bereich").corpus) == 8
     assert len(read(path, format="tsv", header=False).corpus) == 9
@@ -92,7 +92,7 @@ def test_point_1_tables_with_commas_may_have_no_header(tmp_path):
     """Point 1: the message about a missing column of texts names the option, and with it the columns have places."""
     path = tmp_path / "tickets.csv"
     path.write_text("the vpn is down,network\nno mail today,mail\n")
-    with pytest.raises(DataError, match=r"longest cells are in .*, or -o header=false if the first row is a document"):
+    with pytest.raises(DataError, match=r"longest cells are in .*, or header=False if the first row is a document"):
         read(path)
     corpus = read(path, header=False).corpus
     assert (corpus.texts, corpus.labels) == (["the vpn is down", "no mail today"], [["network"], ["mail"]])
@@ -102,7 +102,7 @@ def test_point_1_labels_before_texts_are_separated_as_the_format_says_or_refused
     """Point 1: semicolons between the labels of LibMultiLabel lines do not make one label of two."""
     path = tmp_path / "tickets.tsv"
     path.write_text("vpn;mail\tthe vpn and the mail are down and we need them\nmail\tthe mail is down today again\n")
-    remedy = r"--format tsv -o header=false --text-column 2 --label-column 1"
+    remedy = r"format='tsv', header=False, text_column='2', label_column='1'"
     with pytest.raises(DataError, match=rf"'vpn;mail' hold ';'.*{remedy}"):
         read(path)
     found = read(path, format="tsv", header=False, text_column="2", label_column="1").corpus
@@ -158,7 +158,7 @@ def test_point_1_several_possible_label_columns_ask(tmp_path):
     """Point 1: with two candidates for the labels, the message lists both and the option."""
     path = tmp_path / "a.csv"
     path.write_text("text,topics,category\nx,a,b\n")
-    with pytest.raises(DataError, match=r"'topics', 'category'.*--label-column topics --label-column category"):
+    with pytest.raises(DataError, match=r"'topics', 'category'.*label_column=\['topics', 'category'\]"):
         read(path)
 
 
@@ -182,7 +182,7 @@ def test_point_3_label_columns_are_joined(tickets):
     expected = [["network", "vpn"], ["printer"]]
     for given in (["tag_1", "tag_2"], "tag_1,tag_2", "tag_*", ["tag_*"]):
         assert read(tickets, label_column=given).corpus.labels[:2] == expected
-    with pytest.raises(DataError, match=r"no column 'tag_9'.*--label-column NAME"):
+    with pytest.raises(DataError, match=r"no column 'tag_9'.*label_column='NAME'"):
         read(tickets, label_column=["tag_1", "tag_9"])
 
 
@@ -239,7 +239,7 @@ def test_point_1_columns_of_like_lengths_ask(tmp_path):
     path = tmp_path / "train.tsv"
     path.write_text("late bus\tbuses roads\nbad road\troads\n")
     with pytest.raises(
-        DataError, match=r"--format tsv \(texts, then labels\) or --format libmultilabel \(labels, then"
+        DataError, match=r"format='tsv' \(texts, then labels\) or format='libmultilabel' \(labels, then"
     ):
         read(path)
     assert read(path, format="tsv").corpus.texts == ["late bus", "bad road"]

@@ -3,7 +3,6 @@
 import csv
 import gzip
 import json
-import shlex
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -213,16 +212,16 @@ def test_options_that_a_copy_needs_are_named() -> None:
         write_corrected(corpus, [["is_new", "late"], []], [], "copy.csv", format="csv")
     columns = ["is_new", "is_old", "late"]
     assert remarks[0] == "copy.csv: new at the end: 'late'."
-    assert remarks[-1] == "copy.csv: to read it, add " + " ".join(f"--label-column {one}" for one in columns) + "."
+    assert remarks[-1] == "copy.csv: to read it, add " + f"label_column={columns}."
     assert read("copy.csv", label_column=columns).corpus.label_sets == [["is_new", "late"], []]
     Path("mail.csv").write_text(MARKS)
     with remarks_to(remarks.append):  # 'summary' is a usual name for texts
         write_corrected(read("mail.csv").corpus, [["summary"], [], []], [], "copy.csv", format="csv")
-    assert remarks[-1].endswith("add --label-column roads --label-column buses --label-column summary.")
+    assert remarks[-1].endswith("add label_column=['roads', 'buses', 'summary'].")
     Path("mail.csv").write_text('text,labels\nx,"Smith, John;a"\ny,"Doe, Jo"\n')
     with remarks_to(remarks.append):  # a semicolon showed that the comma separates nothing
         write_corrected(read("mail.csv").corpus, [["Smith, John"], ["Doe, Jo"]], [], "copy.csv", format="csv")
-    assert remarks[-1] == "copy.csv: to read it, add --label-separator ';'."
+    assert remarks[-1] == "copy.csv: to read it, add label_separator=';'."
     assert read("copy.csv", label_separator=";").corpus.label_sets == [["Smith, John"], ["Doe, Jo"]]
 
 
@@ -360,9 +359,7 @@ def test_any_labels_are_read_again_and_other_cells_are_as_they_were(shape: str) 
             write_corrected(corpus, new, [], "copy.csv", format="csv")
         assert not any("not kept" in remark for remark in remarks)
         for needed in (remark.split("to read it, add ")[1][:-1] for remark in remarks if "to read it" in remark):
-            words = shlex.split(needed)
-            given = [value for option, value in zip(words[::2], words[1::2], strict=True) if option == "--label-column"]
-            options |= {"label_column": given} if given else {"label_separator": words[1]}
+            options |= eval(f"dict({needed})")
         again = read("copy.csv", delimiter=delimiter, **options).corpus
         assert [sorted(one) for one in again.label_sets] == [sorted(one) for one in new]
         assert again.columns is not None

@@ -13,6 +13,7 @@ from manylabel import data
 from manylabel.cli.app import app
 from manylabel.data.formats import FORMATS, Format, _function, format_named
 from manylabel.data.table import ColumnOptions
+from manylabel.wording import FLAGS
 
 SOURCES = sorted(Path(data.__file__).parent.glob("*.py"))
 
@@ -42,7 +43,7 @@ def test_functions_of_a_row_exist(row: Format) -> None:
 
 
 def test_options_with_a_flag_are_on_the_command_line() -> None:
-    flags = {option.flag for row in FORMATS for option in row.options if option.flag}
+    flags = {option.on_command_line for row in FORMATS for option in row.options if option.name in FLAGS}
     assert flags
     assert flags <= command_line_options()
 
@@ -53,3 +54,6 @@ def test_messages_name_options_that_exist(path: Path) -> None:
     assert set(re.findall(r"(?<![\w\"'-])--[a-z][a-z-]+", source)) <= command_line_options()
     known = {option.name for row in FORMATS for option in row.options}
     assert set(re.findall(r"-o ([a-z_]+)=", source)) - {"name"} <= known
+    calls = re.findall(r"settings_text\(([^()*]*)\)", source)
+    named = {name for call in calls for name in re.findall(r"(\w+)=", call)}
+    assert named | set(re.findall(r"setting_name\('(\w+)'\)", source)) <= {*known, "format"}

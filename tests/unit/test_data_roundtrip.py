@@ -26,7 +26,7 @@ COUNTS = Corpus(
 FILES = {
     "csv": "d.csv", "tsv": "d.tsv", "jsonl": "d.jsonl", "parquet": "d.parquet", "directory": "folder",
     "fasttext": "d.ft", "libmultilabel": "d.lml", "libsvm": "d.svm", "xmc": "d.xmc", "arff": "d.arff",
-    "npz": "d_X.npz",
+    "npz": "d_X.npz", "excel": "d.xlsx",
 }  # fmt: skip
 ROWS = {row.name: row for row in FORMATS}
 
@@ -40,8 +40,8 @@ def test_every_writable_format_is_tested():
 def test_round_trip(format, packed, tmp_path):
     if packed and format in ("directory", "npz"):
         pytest.skip("written as a folder or a packed pair anyway")
-    if format == "parquet":
-        pytest.importorskip("pyarrow")
+    for name in {"parquet": ["pyarrow"], "excel": ["openpyxl"]}.get(format, []):
+        pytest.importorskip(name)
     corpus = TEXTS if ROWS[format].kind == "text" else COUNTS
     path = tmp_path / (FILES[format] + (".gz" if packed else ""))
     write(corpus, path)
@@ -60,6 +60,23 @@ def test_round_trip(format, packed, tmp_path):
         expected = [term + "_" if format == "arff" and term == "b" else term for term in corpus.terms]
         assert reading.corpus.terms == expected  # in ARFF a term may not bear the name of a label
     assert not [entry for entry in tmp_path.iterdir() if entry.name.endswith(".part")]
+
+
+def test_a_workbook_keeps_dates_and_texts_that_look_like_formulas(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    (tmp_path / "mail.csv").write_text("text,received,topic\n=1+1,2024-05-01,a\nlate bus,,b\n")
+    corpus = read(tmp_path / "mail.csv", label_column="topic").corpus
+    write(corpus, tmp_path / "mail.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "mail.xlsx")["documents"]
+    rows = [dict(zip([cell.value for cell in sheet[1]], row, strict=True)) for row in sheet.iter_rows(min_row=2)]
+    assert rows[0]["received"].is_date
+    assert (rows[0]["text"].value, rows[0]["text"].data_type) == ("=1+1", "s")
+    again = read(tmp_path / "mail.xlsx").corpus
+    assert (again.texts, again.label_sets) == (corpus.texts, corpus.label_sets)
+    assert [str(value or "") for value in again.metadata["received"]] == ["2024-05-01", ""]
+    long = replace(corpus, fields={"text": ["x" * 40_000, "y"]})
+    with pytest.raises(DataError, match=r"32,767 characters; 'text' of document '2' has 40,000\. Write \.csv"):
+        write(long, tmp_path / "long.xlsx")
 
 
 @pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "parquet"])

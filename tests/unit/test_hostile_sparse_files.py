@@ -17,14 +17,14 @@ def test_a_large_index_of_libsvm_is_refused(tmp_path):
     found = read_all(sorted(tmp_path.glob("*.svm")), tmp_path)
     assert len(found) == 4
     for sentence in found.values():
-        assert all(word in sentence for word in ("svm, line 1: ", "4,194,304", "--limit features="))
+        assert all(word in sentence for word in ("svm, line 1: ", "4,194,304", "limits={'features': "))
 
 
 @pytest.mark.parametrize("header", ["1 2000000000 3", "1 3 2000000000", "2000000000 3 3", "1 2 " + "9" * 5000])
 def test_a_large_header_of_xmc_is_refused(header, tmp_path):
     path = tmp_path / "a.xmc"
     path.write_text(f"{header}\n0 0:1\n")
-    with pytest.raises(DataError, match=r"line 1: (There are 2,000,000,000 .*--limit|The first line)"):
+    with pytest.raises(DataError, match=r"line 1: (There are 2,000,000,000 .*limits=|The first line)"):
         read(path)
 
 

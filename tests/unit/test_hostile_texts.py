@@ -105,7 +105,7 @@ def test_xml_that_is_deep_or_declares_entities(tmp_path):
 def test_long_chains_of_parents(tmp_path):
     path = tmp_path / "a.tsv"
     path.write_text("".join(f"{number}\t{number + 1}\n" for number in range(20_000)))
-    with pytest.raises(DataError, match=r"20,001 levels in the label hierarchy, and at most 100.*--limit levels="):
+    with pytest.raises(DataError, match=r"20,001 levels in the label hierarchy, and at most 100.*limits={'levels': "):
         read_parents(path)
     assert Hierarchy({str(number): str(number + 1) for number in range(20_000)}).levels == 20_001
     with pytest.raises(DataError, match=r"levels in the label 'a/a/"):
@@ -230,8 +230,8 @@ def test_parquet_of_equal_rows(tmp_path):
     dates = pyarrow.array([2**62, 0], pyarrow.timestamp("ms"))
     pyarrow.parquet.write_table(pyarrow.table({"text": ["x", "y"], "date": dates}), tmp_path / "c.parquet")
     found = read_all(sorted(tmp_path.glob("*.parquet")), tmp_path)
-    assert "--limit expansion=" in found["a.parquet"]
-    assert "--limit expansion=" in found["b.parquet"]
+    assert "limits={'expansion': " in found["a.parquet"]
+    assert "limits={'expansion': " in found["b.parquet"]
     assert "The Parquet file cannot be read" in found["c.parquet"]
 
 

@@ -28,6 +28,12 @@ def data(tmp_path):
     return path
 
 
+@pytest.mark.parametrize("sign", ["/", "-", "&", ","])
+def test_blanks_around_a_sign_are_no_difference(sign: str) -> None:
+    spaced, close, other = f"Einkauf {sign} Beschaffung", f"Einkauf{sign}Beschaffung", "Einkauf Beschaffung"
+    assert merge_spellings([[spaced], [spaced], [close, other]]) == [[spaced], [spaced], [spaced, other]]
+
+
 def test_point_7_spellings_are_found():
     """Point 7: case, surrounding and repeated blanks, composed and decomposed characters; addresses stay apart."""
     sets = [["a b"], ["A  b"], [" a b "], [CAFE], [DECOMPOSED], ["http://x.org/A"], ["http://x.org/a"], ["c"], ["ca"]]

@@ -1,5 +1,6 @@
 """The addresses of corpora under review, and the jobs that fill them."""
 
+import io
 import json
 from pathlib import Path
 
@@ -190,6 +191,11 @@ def test_the_corpus_is_exported_and_trained_on(server: InProcess, tmp_path: Path
         ("23", "roads", "remove"),
     }
     assert ask(server, "/export?format=arff").status == 422
+    openpyxl = pytest.importorskip("openpyxl")
+    workbook = ask(server, "/export?format=excel")
+    assert 'filename="letters.xlsx"' in workbook.headers["content-disposition"]
+    sheet = openpyxl.load_workbook(io.BytesIO(workbook.body)).active
+    assert sheet.max_row == len(exported.body.splitlines()) + 1
     trained = run_job(server, {"kind": "train", "corpus": "letters", "model": "mine", "method": "nb-binary"})
     assert trained["documents"] == 16  # the training split
     scored = run_job(server, {"kind": "score", "corpus": "letters", "model": "mine"})
@@ -242,7 +248,7 @@ def test_wrong_requests_are_explained(server: InProcess, path: str, body: object
         ({"kind": "audit", "data": "letters", "corpus": "letters"}, "either"),
         ({"kind": "audit"}, "either"),
         ({"kind": "score", "corpus": "other"}, "no corpus 'other'"),
-        ({"kind": "audit", "corpus": "letters", "options": {}}, "Only a job"),
+        ({"kind": "audit", "corpus": "letters", "options": {}}, "'options' are for 'data'"),
     ],
 )
 def test_wrong_jobs_are_refused(server: InProcess, request_body: object, words: str) -> None:

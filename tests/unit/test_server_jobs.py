@@ -38,6 +38,20 @@ def store(tmp_path: Path) -> JobStore:
     return made
 
 
+def test_jobs_of_a_later_format_are_refused(store: JobStore) -> None:
+    with sqlite3.connect(store.folder / "jobs.sqlite") as database:
+        assert database.execute("PRAGMA user_version").fetchone()[0] == 1
+        database.execute("PRAGMA user_version = 0")  # before formats were numbered
+    database.close()
+    store.prepare()
+    with sqlite3.connect(store.folder / "jobs.sqlite") as database:
+        assert database.execute("PRAGMA user_version").fetchone()[0] == 1
+        database.execute("PRAGMA user_version = 7")
+    database.close()
+    with pytest.raises(ParameterError, match=r"later version of manylabel: their format is 7, and .* up to 1\."):
+        store.prepare()
+
+
 @pytest.fixture
 def server(store: JobStore) -> InProcess:
     return in_process({}, {"upload": 2_000, "queue": 2}, data=str(store.folder))

@@ -20,7 +20,7 @@ from manylabel.exceptions import ManylabelError, ParameterError, UnknownNameErro
 from manylabel.models.score_kinds import ScoreKind
 from manylabel.server.problems import RequestError
 from manylabel.server.store import bulk, documents, filling, labels, thresholds
-from manylabel.server.store.files import CorpusFile, CorpusFiles
+from manylabel.server.store.files import VERSION, CorpusFile, CorpusFiles
 from manylabel.server.store.filters import Filter, search_terms
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.corrections import apply_decisions
@@ -585,9 +585,41 @@ def test_names_never_lead_out_of_the_directory(corpus: CorpusFile, files: Corpus
         files.check_free("letters")
 
 
-def test_a_file_of_another_version_is_refused(corpus: CorpusFile) -> None:
+def test_a_corpus_of_the_first_format_is_converted(corpus: CorpusFile) -> None:
+    before = shown(corpus, 1)
+    with sqlite3.connect(corpus.path) as database:
+        database.execute("DROP INDEX documents_by_place")
+        database.execute("ALTER TABLE documents DROP COLUMN queue_place")
+        database.execute("PRAGMA user_version = 1")
+    database.close()
+    assert shown(corpus, 1) == before
+    with corpus.writing() as database:
+        assert database.execute("PRAGMA user_version").fetchone()[0] == VERSION
+        assert database.execute("SELECT COUNT(*) FROM documents WHERE queue_place IS NULL").fetchone()[0] > 0
+    assert shown(corpus, 1) == before
+
+
+def test_a_conversion_that_fails_leaves_the_corpus_as_it_was(corpus: CorpusFile) -> None:
+    with sqlite3.connect(corpus.path) as database:  # the index is still there, so that its statement fails
+        database.execute("DROP INDEX documents_by_place")
+        database.execute("ALTER TABLE documents DROP COLUMN queue_place")
+        database.execute("CREATE INDEX documents_by_place ON documents (id)")
+        database.execute("PRAGMA user_version = 1")
+    database.close()
+    with pytest.raises(sqlite3.OperationalError):
+        shown(corpus, 1)
+    with sqlite3.connect(corpus.path) as database:
+        assert database.execute("PRAGMA user_version").fetchone()[0] == 1
+        assert "queue_place" not in [row[1] for row in database.execute("PRAGMA table_info(documents)")]
+    database.close()
+
+
+def test_a_corpus_of_a_later_format_is_refused(corpus: CorpusFile) -> None:
     with sqlite3.connect(corpus.path) as database:
         database.execute("PRAGMA user_version = 99")
     database.close()
-    with pytest.raises(ParameterError, match="another version"):
+    with pytest.raises(
+        ParameterError,
+        match=r"later version of manylabel: its format is 99, and .* up to 2\. Install",
+    ):
         shown(corpus, 1)

@@ -70,7 +70,20 @@ def test_a_preview_follows_the_options_and_changes_nothing(server: InProcess) ->
     failed = ended_job(server, {"kind": "preview", "data": "letters", "options": {"text_column": "bodi"}})
     assert failed["state"] == "failed"
     assert "There is no column 'bodi'. Found: 'key', 'body'" in failed["error"]
+    assert failed["error"].endswith('Use "options": {"text_column": "NAME"}.')
     assert (sorted(folder.glob("[mu]*/*")), list(folder.glob("corpora/*"))) == before
+
+
+def test_every_job_on_data_takes_the_options_that_its_errors_name(server: InProcess) -> None:
+    rows = "".join(f"late bus {n},buses,bus\nbad road {n},roads,road\n" for n in range(12))
+    Path(str(server.settings.data), "uploads", "columns.csv").write_text("text,Kategorie,Thema\n" + rows)
+    asked = {"kind": "labels", "data": "columns"}
+    failed = ended_job(server, asked)["error"]
+    assert (
+        'options.label_column, or several to join them: "options": {"label_column": ["Kategorie", "Thema"]}' in failed
+    )
+    assert "--" not in failed
+    assert run_job(server, {**asked, "options": {"label_column": "Thema"}})["documents"] == 24
 
 
 def test_sheets_of_a_workbook_and_terms_of_counts_are_shown(server: InProcess) -> None:

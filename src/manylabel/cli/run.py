@@ -27,10 +27,16 @@ def run(arguments: Sequence[str]) -> int:
     import typer
 
     from manylabel.progress import remarks_to
+    from manylabel.wording import settings_worded_for
 
     debug = "--debug" in arguments
     try:
-        with ended_by_signals(), warnings.catch_warnings(), remarks_to(remark_printer()):
+        with (
+            ended_by_signals(),
+            warnings.catch_warnings(),
+            remarks_to(remark_printer()),
+            settings_worded_for("command line"),
+        ):
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = print_warning
             code = program()(args=[argument for argument in arguments if argument != "--debug"], standalone_mode=False)

@@ -23,7 +23,7 @@ from manylabel.data.textfile import Lines, read_bytes
 from manylabel.data.xml_text import check_xml
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
-from manylabel.wording import counted
+from manylabel.wording import counted, settings_text
 
 _MEKA = re.compile(r"\s-C\s++(-?[0-9]{1,9})")
 _MOVES_COLUMNS = re.compile(r"\.filters\.(?!(un)?supervised\.instance\.)")
@@ -57,7 +57,8 @@ def read(
         raise DataError(
             _why_unnamed(header),
             path=path,
-            remedy="Put Mulan's label XML beside it, or give their number: -o label_count=5, or -5 for the last five.",
+            remedy="Put Mulan's label XML beside it, or give their number: "
+            f"{settings_text(label_count=5)}, or -5 for the last five.",
         )
     _check_attributes(path, header, single)
     rows = read_rows(path, header.attributes, single, lines, reader, problems)
@@ -79,7 +80,7 @@ def _label_columns(
                 path=path,
             )
         columns = list(range(label_count)) if label_count >= 0 else list(range(width + label_count, width))
-        return columns, None, _placed(label_count, f"by -o label_count={label_count}")
+        return columns, None, _placed(label_count, f"by {settings_text(label_count=label_count)}")
     xml = Path(label_file) if label_file is not None else find_label_file(path)
     if xml is None:
         found = meka_label_columns(header.relation, width)
@@ -246,7 +247,7 @@ def _check_marks(path: Path, Y: Csr, lines: Sequence[int]) -> None:
             f"A label has the value {Y.data[wrong[0]]:g}, where only 0 and 1 are allowed.",
             path=path,
             line=lines[row],
-            remedy="Correct the value, or give the right number of labels (-o label_count=5).",
+            remedy=f"Correct the value, or give the right number of labels ({settings_text(label_count=5)}).",
         )
 
 

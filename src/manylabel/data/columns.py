@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from manylabel.data.label_columns import LABELS, named_label_columns, read_label
 from manylabel.data.layout import Layout, listed
 from manylabel.data.table import ColumnOptions, Table, columns_of_training
 from manylabel.exceptions import DataError
+from manylabel.wording import setting_name, settings_text
 
 # Names in English come first, then those in German, French, Spanish, Finnish and Dutch. Words that mean a topic as
 # often as a title, such as the French `sujet` and the Finnish `aihe`, are left out.
@@ -81,13 +81,13 @@ def check_first_row(path: Path, texts: Sequence[str], labels: Sequence[str]) -> 
     rest = {name for cell in labels[1:] for name in re.split(r"[;|,\s]+", cell)} | {cell.strip() for cell in labels[1:]}
     is_short = len(texts[0].split()) <= 2 and lengths[len(lengths) // 2] >= 4
     if is_short and labels[0].strip() not in rest and len(labels[0].split()) == 1:
-        text, label = shlex.quote(texts[0].strip()), shlex.quote(labels[0].strip())
+        named = settings_text(format="tsv", text_column=texts[0].strip(), label_column=labels[0].strip())
         raise DataError(
             f"The first row may be a header or a document: {texts[0]!r}, {labels[0]!r}.",
             path=path,
-            remedy=f"If it is a header, use --format tsv --text-column {text} --label-column {label}; if it is a "
-            "document, use --format tsv -o header=false (texts, then labels) or --format libmultilabel (labels, then "
-            "texts).",
+            remedy=f"If it is a header, use {named}; if it is a document, use "
+            f"{settings_text(format='tsv', header=False)} (texts, then labels) or "
+            f"{settings_text(format='libmultilabel')} (labels, then texts).",
         )
 
 
@@ -102,12 +102,13 @@ def corpus_of_table(
     """
     if not table.lines:
         return Corpus(ids=[], source=str(table.path))  # `read` reports why nothing is left
-    hint = ", or -o header=false if the first row is a document" if header and delimiter is not None else ""
+    hint = f", or {settings_text(header=False)} if the first row is a document"
+    hint = hint if header and delimiter is not None else ""
     texts = _text_columns(table, options, _columns_of_labels(table, options), hint)
     table = _only_texts(table, texts.text)
     fields = _fields(table, texts)
-    split = table.find(_of_training(table, options, "split_column"), SPLITS, "-o split_column=NAME")
-    identity = table.find(_of_training(table, options, "id_column"), IDS, "-o id_column=NAME") or _other_id(table)
+    split = table.find(_of_training(table, options, "split_column"), SPLITS, "split_column")
+    identity = table.find(_of_training(table, options, "id_column"), IDS, "id_column") or _other_id(table)
     table, labels = read_label_columns(table, options, {texts.text, split, identity, *texts.sides})
     if labels.sets is not None and len(table.lines) != len(next(iter(fields.values()))):
         fields = _fields(table, texts)
@@ -194,29 +195,29 @@ def _text_columns(table: Table, options: ColumnOptions, labels: frozenset[str], 
     """The columns of texts: those given, those of the training, or those with usual names that are not `labels`."""
     given, like = options.text_column, options.like
     if given is not None and not isinstance(given, str):
-        columns = tuple(str(table.find(name, (), "--text-column NAME")) for name in given)
+        columns = tuple(str(table.find(name, (), "text_column")) for name in given)
         same = like is not None and len(like.fields) == len(columns)
         return _Texts(columns, like.fields if like is not None and same else _field_names(columns), exact=True)
     if given is not None and options.title_column is None and like is not None and like.texts:
         # Another main text; of the titles and other fields beside it, those of the training.
-        main = str(table.find(str(given), (), "--text-column NAME"))
+        main = str(table.find(str(given), (), "text_column"))
         beside = zip(like.texts[:-1], like.fields[:-1], strict=True)
         kept = [(column, name) for column, name in beside if column in table.columns and column != main]
         columns, names = (tuple(part) for part in zip(*kept, (main, like.fields[-1]), strict=True))
         return _Texts(columns, names, exact=True)
     if given is None and options.title_column is None and like is not None and like.texts:
-        found = columns_of_training(table, like.texts, like.gave("text_column"), "--text-column", main=like.texts[-1])
+        found = columns_of_training(table, like.texts, like.gave("text_column"), "text_column", main=like.texts[-1])
         if found:
             names = tuple(like.fields[like.texts.index(name)] for name in found)
             return _Texts(tuple(found.values()), names, exact=True, as_trained=True)
-    text = table.find(given, TEXTS, "--text-column NAME", labels)
-    title = table.find(options.title_column, TITLES, "-o title_column=NAME", labels)
+    text = table.find(given, TEXTS, "text_column", labels)
+    title = table.find(options.title_column, TITLES, "title_column", labels)
     if text is None and title is not None:
         text, title = title, None
     if text is None:
         lengths = {name: sum(len(str(cell)) for cell in cells) for name, cells in table.columns.items()}
         longest = f" (the longest cells are in {max(lengths, key=lengths.__getitem__)!r})" if lengths else ""
-        option = f"--text-column NAME{longest}{hint}"
+        option = f"{settings_text(text_column='NAME')}{longest}{hint}"
         raise table.missing("There is no column of texts", option)
     sides = [] if title is None else [title]
     if given is None:
@@ -241,7 +242,7 @@ def _of_training(table: Table, options: ColumnOptions, option: str) -> str | Non
 
 def _text_reason(table: Table, text: str) -> str:
     others = [name for name in table.columns if name != text and name.strip().lower() in TEXTS]
-    also = f" {listed(others)} could be the text too: use --text-column to choose." if others else ""
+    also = f" {listed(others)} could be the text too: use {setting_name('text_column')} to choose." if others else ""
     return f"{text!r} is a usual name for texts.{also}"
 
 
@@ -259,7 +260,7 @@ def _only_texts(table: Table, text: str) -> Table:
                 f"The document has no text: {text!r} holds {given} (the document has {there or 'nothing'}).",
                 path=table.path,
                 line=table.lines[row],
-                remedy="Give it a text, or give the column of texts (--text-column).",
+                remedy=f"Give it a text, or give the column of texts ({setting_name('text_column')}).",
             )
             bad.add(row)
     return table.without(bad) if bad else table

@@ -19,7 +19,7 @@ from manylabel.data.layout import Layout, listed
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, UnknownNameError
 from manylabel.notebook import html_table, shortened, some_names
-from manylabel.wording import counted
+from manylabel.wording import counted, settings_text
 
 if TYPE_CHECKING:
     from manylabel.data.label_vocabulary import LabelVocabulary
@@ -145,7 +145,8 @@ class Corpus:
             raise DataError(
                 " ".join(filter(None, ["The documents have no labels.", reason, columns])),
                 path=self.source or self.name or None,
-                remedy="Give the column of labels (--label-column NAME; several are joined), or a file with labels.",
+                remedy=f"Give the column of labels ({settings_text(label_column='NAME')}; several are joined), or a "
+                "file with labels.",
             )
         return self.labels
 

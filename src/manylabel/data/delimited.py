@@ -25,7 +25,7 @@ from manylabel.data.table import ColumnOptions, Table, check_names
 from manylabel.data.textfile import WHOLE_FILE, Lines, Span, first_lines, numbered_lines
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, ParameterError
-from manylabel.wording import counted
+from manylabel.wording import counted, settings_text
 
 _NUMBER = re.compile(r"[-+]?(\d++(\.\d*+)?|\.\d++)([eE][-+]?\d++)?$")
 
@@ -253,7 +253,7 @@ def table_of_rows(
                 f"The row has {counted(len(row), 'cell')} instead of {len(names)}.",
                 path=path,
                 line=line,
-                remedy="Quote cells that hold the delimiter, or give the delimiter (-o delimiter=';').",
+                remedy=f"Quote cells that hold the delimiter, or give the delimiter ({settings_text(delimiter=';')}).",
             )
             continue
         kept.append(row)
@@ -290,7 +290,8 @@ def write_tsv(corpus: Corpus, path: Path) -> None:
     _write(corpus, path, "\t")
 
 
-def _write(corpus: Corpus, path: Path, delimiter: str) -> None:
+def table_columns(corpus: Corpus) -> dict[str, Sequence[object]]:
+    """The columns in which a corpus is written: ids, fields, labels, splits, metadata of strings and numbers."""
     columns: dict[str, Sequence[object]] = {"id": corpus.ids, **corpus.fields}
     if corpus.labels is not None:
         columns["labels"] = _label_cells(corpus.labels)
@@ -299,6 +300,11 @@ def _write(corpus: Corpus, path: Path, delimiter: str) -> None:
     for name, values in corpus.metadata.items():
         if all(isinstance(value, (str, int, float)) for value in values):
             columns.setdefault(name, values)
+    return columns
+
+
+def _write(corpus: Corpus, path: Path, delimiter: str) -> None:
+    columns = table_columns(corpus)
     with atomic_text(path) as stream:
         writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
         writer.writerow(columns)

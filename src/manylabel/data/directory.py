@@ -12,7 +12,7 @@ from manylabel.data.corpus import Corpus
 from manylabel.data.label_vocabulary import LabelVocabulary, bare_address, with_named_concepts
 from manylabel.data.problems import Problems
 from manylabel.data.recognition import suffix_of
-from manylabel.data.textfile import OTHER_ENCODING, checked_encoding, numbered_lines, read_bytes
+from manylabel.data.textfile import checked_encoding, numbered_lines, other_encoding, read_bytes
 from manylabel.exceptions import DataError, WriteError
 
 _SAFE_NAME = re.compile(r"[\w-][\w.-]{0,150}")
@@ -74,7 +74,7 @@ def _text(file: Path, problems: Problems, encoding: str) -> str | None:
             f"Byte 0x{data[start]:02x} at position {start + 1} of the file is not {encoding}.",
             path=file,
             line=data.count(b"\n", 0, start) + 1,
-            remedy=OTHER_ENCODING,
+            remedy=other_encoding(),
         )
         return None
 

@@ -19,6 +19,7 @@ from manylabel.data.table import ColumnOptions, Table, check_names
 from manylabel.data.textfile import read_bytes
 from manylabel.exceptions import DataError, MissingExtraError
 from manylabel.progress import remark
+from manylabel.wording import settings_text
 
 _SAVE_AGAIN = "Save it again, or as .csv."
 MOST_ROWS = 1 << 20
@@ -52,7 +53,9 @@ def read(path: Path, problems: Problems, *, sheet: str | int | None = None, **co
         chosen = sheet_name(path, book, sheet)
         rows = list(filled_rows(path, problems, book[chosen]))
     if not rows:
-        raise DataError(f"Sheet {chosen!r} is empty.", path=path, remedy="Give another sheet: -o sheet=NAME.")
+        raise DataError(
+            f"Sheet {chosen!r} is empty.", path=path, remedy=f"Give another sheet: {settings_text(sheet='NAME')}."
+        )
     (_, header), *body = rows
     names, places = _names(path, header, max((len(row) for _, row in body), default=0))
     body = [(line, [row[place] if place < len(row) else None for place in places]) for line, row in body]
@@ -90,13 +93,14 @@ def sheet_name(path: Path, book: Any, given: str | int | None) -> str:
     if given is None:
         if len(names) > 1:
             others = f"{'sheet' if len(names) == 2 else 'sheets'} {listed(names[1:])}"
-            remark(f"{path}: sheet {names[0]!r} is read, not {others} (-o sheet=NAME).")
+            remark(f"{path}: sheet {names[0]!r} is read, not {others} ({settings_text(sheet='NAME')}).")
         return str(names[0])
     if str(given) in names:
         return str(given)
     if isinstance(given, int) and 1 <= given <= len(names):
         return str(names[given - 1])
-    raise DataError(f"There is no sheet {given!r}. Found: {listed(names)}.", path=path, remedy="Use -o sheet=NAME.")
+    remedy = f"Use {settings_text(sheet='NAME')}."
+    raise DataError(f"There is no sheet {given!r}. Found: {listed(names)}.", path=path, remedy=remedy)
 
 
 def filled_rows(path: Path, problems: Problems, sheet: Any) -> Iterator[tuple[int, list[Any]]]:

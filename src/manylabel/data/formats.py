@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from manylabel.data.textfile import is_utf8
 from manylabel.exceptions import UnknownNameError
 from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf, Satisfies, check_parameter
+from manylabel.wording import command_line_name
 
 if TYPE_CHECKING:
     from manylabel.data.corpus import Corpus
@@ -42,18 +43,17 @@ WHOLE = Number(low=0, whole=True)
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of a reader: a keyword in Python, ``-o name=value`` on the command line unless `flag` is given."""
+    """One option of a reader: a keyword in Python, ``-o name=value`` on the command line unless it has a flag."""
 
     name: str
     help: str
-    flag: str = ""
     allowed: Constraint = TEXT
     """What its value may be, besides None for the default."""
 
     @property
     def on_command_line(self) -> str:
         """How the option is written on the command line."""
-        return self.flag or f"-o {self.name}=…"
+        return command_line_name(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +148,11 @@ def _function(name: str) -> Callable[..., Any]:
     return cast("Callable[..., Any]", getattr(importlib.import_module(f"manylabel.data.{module}"), function))
 
 
-ENCODING = Option("encoding", "the encoding of the text, where it is not UTF-8", "--encoding")
+ENCODING = Option("encoding", "the encoding of the text, where it is not UTF-8")
 COLUMNS = (
     Option(
         "text_column",
         "the column that holds the text; or several, which become the fields of a document, the main text last",
-        "--text-column",
         allowed=NAMES,
     ),
     Option("title_column", "the column that holds the title"),
@@ -161,13 +160,11 @@ COLUMNS = (
         "label_column",
         "the column that holds the labels; or several, by name, list or pattern (`label_*`), to join: a column of 0 "
         "and 1 or yes and no is a label of its name",
-        "--label-column",
         allowed=NAMES,
     ),
     Option(
         "label_separator",
         "what separates two labels of a cell; `none` for one label per cell, `any` where people used several signs",
-        "--label-separator",
     ),
     Option("labels", "whether to read labels", allowed=FLAG),
     Option("id_column", "the column that holds the documents' ids"),
@@ -235,6 +232,7 @@ FORMATS: tuple[Format, ...] = (
         "Excel workbook, column names in the first row (needs openpyxl)",
         "text",
         reader="excel:read",
+        writer="labelled_table:write_excel",
         copier="excel_copy:write_copy",
         suffixes=(".xlsx", ".xlsm"),
         options=(

@@ -18,6 +18,7 @@ from manylabel.data.strict_json import dumps
 from manylabel.data.table import ColumnOptions, Table
 from manylabel.data.textfile import WHOLE_FILE, Span, checked_encoding, numbered_lines, read_bytes
 from manylabel.exceptions import DataError
+from manylabel.wording import setting_name
 
 
 def read(path: Path, problems: Problems, *, encoding: str = "utf-8", **columns: Any) -> Corpus:
@@ -49,7 +50,11 @@ def read_records(path: Path, problems: Problems, *, encoding: str = "utf-8", **c
     try:
         text = read_bytes(path, limits=problems.limits).decode("utf-8-sig" if encoding == "utf-8" else encoding)
     except UnicodeError as error:
-        raise DataError(f"The file is not {encoding} text ({error}).", path=path, remedy="Give --encoding.") from None
+        raise DataError(
+            f"The file is not {encoding} text ({error}).",
+            path=path,
+            remedy=f"Give its encoding ({setting_name('encoding')}).",
+        ) from None
     try:
         plain = parse_json(text, problems.limits.nesting)
     except NotJsonError as error:

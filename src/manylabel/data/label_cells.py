@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from manylabel.data.layout import ANY_OF, ANY_SEPARATOR, JOINING, NO_SEPARATOR
 from manylabel.data.spellings import plain_spelling
 from manylabel.exceptions import DataError
-from manylabel.wording import counted
+from manylabel.wording import counted, setting_name, settings_text
 
 if TYPE_CHECKING:
     from manylabel.data.table import Table
@@ -217,14 +216,15 @@ def separator_of(table: Table, columns: list[str], given: str | None) -> tuple[s
         raise DataError(
             f"{hold.format(', '.join(map(repr, columns)))} {what}. {error.problem}",
             path=table.path,
-            remedy=f"Use --label-separator {shlex.quote(error.sign)} to split at {what}, or --label-separator "
-            f"{NO_SEPARATOR} to read every cell as one label.",
+            remedy=f"Use {settings_text(label_separator=error.sign)} to split at {what}, or "
+            f"{settings_text(label_separator=NO_SEPARATOR)} to read every cell as one label.",
         ) from None
     if separator is None:
         return None, "No label cell holds a separator, so every cell is one label."
     count = sum(separator in text.strip() for text in texts)
     what = "a blank" if separator == " " else repr(separator)
-    other = "" if separator == " " else f" Use --label-separator {NO_SEPARATOR} if it belongs to the names."
+    none = settings_text(label_separator=NO_SEPARATOR)
+    other = "" if separator == " " else f" Use {none} if it belongs to the names."
     return separator, f"Of {counted(len(texts), 'label cell')} {count:,} hold {what}, which separates labels.{other}"
 
 
@@ -285,7 +285,7 @@ def bad_marks(table: Table, name: str) -> set[int]:
                 f"Column {name!r} holds {value!r} instead of 0 or 1.",
                 path=table.path,
                 line=table.lines[row],
-                remedy="Correct the value, or leave the column out of --label-column.",
+                remedy=f"Correct the value, or leave the column out of {setting_name('label_column')}.",
             )
             bad.add(row)
     return bad

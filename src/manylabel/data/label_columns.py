@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -23,7 +22,7 @@ from manylabel.data.layout import ANY_OF, ANY_SEPARATOR, NO_SEPARATOR, listed
 from manylabel.data.table import ColumnOptions, Table, columns_of_training
 from manylabel.exceptions import DataError
 from manylabel.progress import remark
-from manylabel.wording import counted
+from manylabel.wording import counted, setting_name, settings_text
 
 LABELS = (
     "labels", "label", "subjects", "subject_uris", "subject_labels", "topics", "tags", "categories", "classes",
@@ -118,8 +117,8 @@ def _report_joined(table: Table, sets: Sequence[Sequence[str]]) -> None:
         shown = ", ".join(f"{name!r} (line {line_of[name]:,})" for name in first[:3])
         more = f" and {len(first) - 3:,} more" if len(first) > 3 else ""
         remark(
-            f"{table.path}: {look} like several in one: {shown}{more}. Correct these cells, or use --label-separator "
-            f"{ANY_SEPARATOR} to split at {ANY_OF}."
+            f"{table.path}: {look} like several in one: {shown}{more}. Correct these cells, or use "
+            f"{settings_text(label_separator=ANY_SEPARATOR)} to split at {ANY_OF}."
         )
 
 
@@ -143,7 +142,7 @@ def _trained_label_columns(table: Table, options: ColumnOptions, taken: set[str 
         wanted = [given] if isinstance(given, str) else list(given)
         because = ", from which labels were read in training"
         return list(dict.fromkeys(name for one in wanted for name in _matching(table, one, taken, because)))
-    found = columns_of_training(table, like.labels, False, "--label-column")
+    found = columns_of_training(table, like.labels, False, "label_column")
     numbered = [names for names in _label_families(table, set()).values() if set(names) > set(found.values())]
     return numbered[0] if numbered and found else list(found.values())
 
@@ -159,11 +158,11 @@ def _label_columns(table: Table, options: ColumnOptions, taken: set[str | None])
     families = _label_families(table, taken)
     if len(families) > 1 and LABELS[0] not in families:
         columns = [name for names in families.values() for name in names]
-        both = " ".join(f"--label-column {shlex.quote(name)}" for name in columns)
+        both = settings_text(label_column=tuple(columns))
         raise DataError(
             f"Several columns may hold the labels: {', '.join(map(repr, columns))}.",
             path=table.path,
-            remedy=f"Give one of them with --label-column, or several to join them: {both}.",
+            remedy=f"Give one of them with {setting_name('label_column')}, or several to join them: {both}.",
         )
     if families:
         first = next(iter(families.values()))
@@ -216,4 +215,4 @@ def _matching(table: Table, wanted: str, taken: set[str | None], because: str = 
     pieces = [piece.strip() for piece in wanted.split(",")]
     if len(pieces) > 1 and all(piece in table.columns for piece in pieces):
         return pieces
-    raise table.missing(f"There is no column {wanted!r}{because}", "--label-column NAME", wanted)
+    raise table.missing(f"There is no column {wanted!r}{because}", settings_text(label_column="NAME"), wanted)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -22,6 +21,7 @@ from manylabel.data.spellings import plain_spelling
 from manylabel.data.table import ColumnOptions, Table
 from manylabel.exceptions import DataError
 from manylabel.progress import remarks_to
+from manylabel.wording import Setting, settings_text
 
 LABELS = "labels"
 """The column that is added to a table without labels."""
@@ -285,13 +285,13 @@ def _options_to_read(corpus: Corpus, edits: LabelEdits, labels: Sequence[Collect
     options = ColumnOptions(**{name: value for name, value in given.items() if name in known})
     by_name = replace(options, label_column=[*layout.labels, *edits.added])
     separator = layout.separator or ";"
-    quoted = [f"--label-separator {shlex.quote(separator)}"]
-    named = [f"--label-column {shlex.quote(name)}" for name in [*layout.labels, *edits.added]]
+    quoted: dict[str, Setting] = {"label_separator": separator}
+    named: dict[str, Setting] = {"label_column": (*layout.labels, *edits.added)}
     ways = [
-        (options, []),
+        (options, {}),
         (replace(options, label_separator=separator), quoted),
         (by_name, named),
-        (replace(by_name, label_separator=separator), [*named, *quoted]),
+        (replace(by_name, label_separator=separator), {**named, **quoted}),
     ]
     wanted = [set(one) for one in labels]
     for way, more in ways:
@@ -303,5 +303,5 @@ def _options_to_read(corpus: Corpus, edits: LabelEdits, labels: Sequence[Collect
             continue
         found = [{spelled.label_of.get(name, name) for name in one} for one in read.labels or [()] * len(read)]
         if found == wanted and list(read.fields.values()) == list(corpus.fields.values()):
-            return " ".join(more)
+            return settings_text(**more) if more else ""
     raise OtherShapeError("The table would not be read with these labels.")

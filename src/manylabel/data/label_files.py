@@ -16,6 +16,7 @@ from manylabel.data.nested_text import parse_json
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import numbered_lines, read_bytes
 from manylabel.exceptions import DataError
+from manylabel.wording import settings_text
 
 
 def read_names(path: str | Path) -> list[str]:
@@ -127,7 +128,8 @@ def _rename(corpus: Corpus, names: list[str], file: str | Path) -> Corpus:
             raise DataError(
                 f"Label {label!r} has no name: the file names the labels 0 to {len(names) - 1}.",
                 path=file,
-                remedy="Give a file with one name per line for each label id (-o label_names_file=FILE).",
+                remedy="Give a file with one name per line for each label id "
+                f"({settings_text(label_names_file='FILE')}).",
             )
         return names[int(label)]
 

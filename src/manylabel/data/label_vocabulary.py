@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from manylabel.data.problems import Problems
 from manylabel.data.textfile import Lines
 from manylabel.exceptions import DataError
 from manylabel.stored import Each, Fields, Mapped, Stored, Word
+from manylabel.wording import is_worded_for
 
 if TYPE_CHECKING:
     from manylabel.data.corpus import Corpus
@@ -33,6 +35,16 @@ STORED_VOCABULARY: Stored = Fields(
     }
 )
 """A vocabulary as a model stores it, see `LabelVocabulary.as_dict`."""
+
+
+def language_name() -> str:
+    """The setting that chooses the language of labels: a parameter in Python, a field of requests."""
+    return "--label-language" if is_worded_for("command line") else "language"
+
+
+def as_vocabulary(file: Path) -> str:
+    """The second half of an advice to give documents as data: how to give this file, where an option takes it."""
+    return f" and this file with --vocabulary {shlex.quote(str(file))}" if is_worded_for("command line") else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +119,12 @@ class LabelVocabulary:
             raise DataError(
                 f"The names in the vocabulary have no language, so that {language!r} cannot be chosen.",
                 path=self.source or None,
-                remedy="Leave the language out (--label-language; in a request: language).",
+                remedy=f"Leave the language out ({language_name()}).",
             )
         raise DataError(
             f"The vocabulary has no names in the language {language!r}. Found: {', '.join(self.languages)}.",
             path=self.source or None,
-            remedy="Choose one of them (--label-language; in a request: language).",
+            remedy=f"Choose one of them ({language_name()}).",
         )
 
     def joined(self, other: LabelVocabulary | None) -> LabelVocabulary:

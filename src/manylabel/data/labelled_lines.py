@@ -13,7 +13,7 @@ from manylabel.data.label_cells import is_addresses, is_bare_addresses
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import numbered_lines
 from manylabel.exceptions import DataError, ParameterError
-from manylabel.wording import counted
+from manylabel.wording import counted, settings_text
 
 _LINE_ENDS = re.compile(r"[\t\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 
@@ -136,7 +136,7 @@ def read_libmultilabel(path: Path, problems: Problems, *, encoding: str = "utf-8
                 f"The line has {counted(len(cells), 'column')}, not 2 (labels, text) or 3 (id, labels, text).",
                 path=path,
                 line=number,
-                remedy="Remove tabs from the text, or give another format (--format tsv).",
+                remedy=f"Remove tabs from the text, or give another format ({settings_text(format='tsv')}).",
             )
             continue
         ids.append(cells[0].strip() if len(cells) == 3 else str(number))
@@ -144,13 +144,13 @@ def read_libmultilabel(path: Path, problems: Problems, *, encoding: str = "utf-8
         texts.append(cells[-1])
         if other := next((sign for sign in ";|" if sign in cells[-2]), None):
             place = len(cells) - 1
+            tsv = settings_text(format="tsv", header=False, text_column=str(place + 1), label_column=str(place))
             raise DataError(
                 f"The labels {cells[-2].strip()!r} hold {other!r}; labels of the format libmultilabel are separated by "
                 "blanks.",
                 path=path,
                 line=number,
-                remedy=f"To separate them by {other!r}, use --format tsv -o header=false --text-column {place + 1} "
-                f"--label-column {place}; otherwise replace the {other!r}.",
+                remedy=f"To separate them by {other!r}, use {tsv}; otherwise replace the {other!r}.",
             )
     return Corpus(ids=ids, fields={"text": texts}, labels=labels, name=name_without_suffix(path), source=str(path))
 

@@ -1,8 +1,11 @@
-"""Tables of documents with predicted labels beside the user's own columns: CSV, TSV, Excel, Parquet."""
+"""Tables of documents with predicted labels beside the user's own columns (CSV, TSV, Excel, Parquet), and corpora as
+workbooks.
+"""
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +15,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from manylabel.data.atomic import atomic_bytes, atomic_text
+from manylabel.data.corpus import Corpus
+from manylabel.data.delimited import table_columns
 from manylabel.data.excel import load_openpyxl
 from manylabel.data.parquet import load_pyarrow
 from manylabel.exceptions import DataError
@@ -132,7 +137,25 @@ def _with_dates(values: Sequence[Any]) -> Sequence[Any]:
         return values
 
 
-def _write_workbook(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+def write_excel(corpus: Corpus, path: Path) -> None:
+    """Write a workbook with one row per document and the columns of `write_csv`.
+
+    Columns of dates in ISO 8601 become dates. `DataError` for a text that is longer than a cell may be: it is not cut.
+    """
+    columns = table_columns(corpus)
+    for name, values in columns.items():
+        for row, value in enumerate(values):
+            if isinstance(value, str) and len(value) > MAX_CELL:
+                raise DataError(
+                    f"A cell of Excel holds {MAX_CELL:,} characters; {name!r} of document {corpus.ids[row]!r} has "
+                    f"{len(value):,}.",
+                    path=path,
+                    remedy="Write .csv or .jsonl.",
+                )
+    _write_workbook(path, columns, "documents")
+
+
+def _write_workbook(path: Path, columns: Mapping[str, Sequence[Any]], title: str = "predictions") -> None:
     openpyxl = load_openpyxl()
     illegal = openpyxl.cell.cell.ILLEGAL_CHARACTERS_RE
     rows = len(next(iter(columns.values()), ()))
@@ -143,7 +166,7 @@ def _write_workbook(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
             remedy="Write .csv or .parquet.",
         )
     book = openpyxl.Workbook(write_only=True)
-    sheet = book.create_sheet("predictions")
+    sheet = book.create_sheet(title)
     shortened = 0
 
     def cell(value: Any) -> Any:
@@ -160,7 +183,9 @@ def _write_workbook(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
     sheet.append([cell(name) for name in columns])
     for row in zip(*map(_with_dates, columns.values()), strict=True):
         sheet.append([cell(value) for value in row])
+    packed = io.BytesIO()  # ZIP archives are written back and forth, which streams of gzip do not allow
+    book.save(packed)
     with atomic_bytes(path) as stream:
-        book.save(stream)
+        stream.write(packed.getvalue())
     if shortened:
         remark(f"{path}: cells longer than {MAX_CELL:,} characters, which Excel cannot hold, were cut: {shortened:,}.")

@@ -13,12 +13,21 @@ from pathlib import Path
 
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 from manylabel.parameters import Number, check_parameter
+from manylabel.wording import is_worded_for
 
 csv.field_size_limit(2**31 - 1)
 """Cells may have any length. The csv module has one limit for all readers of the process, and its default of 128 KiB is
 too low for texts. It is set once, here: a limit that is changed for the time of a reading fails in other threads."""
 FREE_BYTES = 1 << 22
 """What a file may always be unpacked to, however small it is."""
+
+
+def raising(name: str, value: str = "NUMBER") -> str:
+    """What to do where a limit is too low; a server has no setting for it."""
+    if is_worded_for("request"):
+        return "divide the data: the server does not raise this limit"
+    given = f"--limit {name}={value}" if is_worded_for("command line") else f"limits={{{name!r}: {value}}}"
+    return f"raise the limit: {given}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +38,7 @@ class Limits:
     Traceback (most recent call last):
     ...
     manylabel.exceptions.DataError: a.svm, line 1: There are 1,000,000,000 features, and at most 4,194,304 are read. \
-If they are meant, raise the limit: --limit features=NUMBER.
+If they are meant, raise the limit: limits={'features': NUMBER}.
     """
 
     documents: int = 50_000_000
@@ -85,7 +94,7 @@ If they are meant, raise the limit: --limit features=NUMBER.
                 f"There are {found:,} {what}, and at most {most:,} are read.",
                 path=path,
                 line=line,
-                remedy=f"If they are meant, raise the limit: --limit {name}=NUMBER.",
+                remedy=f"If they are meant, {raising(name)}.",
             )
 
     def check_unpacked(self, unpacked: int, packed: int, path: str | Path) -> None:
@@ -94,7 +103,7 @@ If they are meant, raise the limit: --limit features=NUMBER.
             raise DataError(
                 f"{packed:,} bytes of the file are unpacked to more than {self.expansion} times as much.",
                 path=path,
-                remedy="If it is meant, unpack it first, or use --limit expansion=1100.",
+                remedy=f"If it is meant, unpack it first, or {raising('expansion', '1100')}.",
             )
 
 

@@ -7,6 +7,8 @@ import re
 import tomllib
 from typing import Any
 
+from manylabel.data.limits import raising
+
 _BRACKETS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)|[\[{]|[\]}]', re.DOTALL)
 """A string, an opening or a closing bracket; a string that is never closed extends to the end."""
 
@@ -27,10 +29,10 @@ def parse_json(text: str, nesting: int) -> Any:
     >>> parse_json("[" * 100_000, 100)  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     ...
-    NotJsonError: lists and objects are nested more than 100 deep (--limit nesting=NUMBER)
+    NotJsonError: lists and objects are nested more than 100 deep; raise the limit: limits={'nesting': NUMBER}
     """
     if text.count("[") + text.count("{") > nesting and is_deeper(text, nesting):
-        raise NotJsonError(f"lists and objects are nested more than {nesting} deep (--limit nesting=NUMBER)")
+        raise NotJsonError(f"lists and objects are nested more than {nesting} deep; {raising('nesting')}")
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:

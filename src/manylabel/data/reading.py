@@ -137,7 +137,7 @@ def write_corrected(
         edits = plan_edits(corpus, labels)
         row.write_copy(corpus, edits, Path(path))
     except OtherShapeError as error:
-        if not row.writes:
+        if not row.writes or format == "excel":  # a workbook has more than its table: formulas, other sheets
             raise DataError(error.problem, path=path, remedy="Write another format, such as .csv.") from None
         write(made, path, format=format)
         remark(

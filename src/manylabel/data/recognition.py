@@ -12,11 +12,12 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from manylabel.data.formats import BY_NAME, FORMATS, Format
-from manylabel.data.label_vocabulary import SKOS_ENDINGS
+from manylabel.data.label_vocabulary import SKOS_ENDINGS, as_vocabulary
 from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import read_by_others
 from manylabel.data.textfile import first_lines, open_bytes, read_bytes
 from manylabel.exceptions import DataError, UnknownFormatError
+from manylabel.wording import setting_name, settings_text
 
 _ARCHIVES = (".tar.gz", ".tar")
 
@@ -86,10 +87,10 @@ def guess_format(path: str | Path, former: str | None = None, limits: Limits = L
         raise UnknownFormatError(
             "The file looks like a SKOS thesaurus: it names labels and holds no documents.",
             path=path,
-            remedy=f"Give the documents as data and this file with --vocabulary {shlex.quote(str(path))}.",
+            remedy=f"Give the documents as data{as_vocabulary(path)}.",
         )
     if by_shape is None:
-        remedy = f"Give its format (--format), one of: {', '.join(BY_NAME)}."
+        remedy = f"Give its format ({setting_name('format')}), one of: {', '.join(BY_NAME)}."
         raise UnknownFormatError("The format of the file is not recognised.", path=path, remedy=remedy)
     return by_shape.name
 
@@ -110,8 +111,8 @@ def _of_former(former: str | None, found: set[str], lines: list[str], path: Path
                 f"The file has no header, and the lengths of its columns do not show which of them holds the texts: "
                 f"{lines[0][:60]!r}.",
                 path=path,
-                remedy=f"Use --format {other.name} ({other.layout}) or --format {row.name} ({row.layout}), or add a "
-                "header with the columns text and labels.",
+                remedy=f"Use {settings_text(format=other.name)} ({other.layout}) or {settings_text(format=row.name)} "
+                f"({row.layout}), or add a header with the columns text and labels.",
             )
     return None
 

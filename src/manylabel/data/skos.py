@@ -27,7 +27,7 @@ from manylabel.data.problems import Problems
 from manylabel.data.textfile import read_bytes
 from manylabel.data.xml_text import check_xml
 from manylabel.exceptions import DataError, MissingExtraError
-from manylabel.wording import counted
+from manylabel.wording import counted, is_worded_for
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
@@ -273,6 +273,5 @@ def _distinct(names: dict[str, str]) -> dict[str, str]:
 
 def _no_language(problem: str, named: dict[str, dict[str, str]], path: Path) -> DataError:
     languages = ", ".join(repr(language) if language else "none given" for language in sorted(named))
-    return DataError(
-        f"{problem}. Found: {languages or 'no prefLabels'}.", path=path, remedy="Choose one of them (--label-language)."
-    )
+    remedy = f"Choose one of them ({'--label-language' if is_worded_for('command line') else 'language'})."
+    return DataError(f"{problem}. Found: {languages or 'no prefLabels'}.", path=path, remedy=remedy)

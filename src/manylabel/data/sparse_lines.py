@@ -18,7 +18,7 @@ from manylabel.data.problems import Problems
 from manylabel.data.textfile import Lines, numbered_lines
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
-from manylabel.wording import counted
+from manylabel.wording import counted, settings_text
 
 
 class SparseLine(NamedTuple):
@@ -166,7 +166,7 @@ def _libsvm_rows(
         parsed = parse_line(line, 0 if zero_based else 1)
         if isinstance(parsed, str):
             remedy = (
-                "If columns are numbered from 0, read it with -o zero_based=true."
+                f"If columns are numbered from 0, read it with {settings_text(zero_based=True)}."
                 if "lies before" in parsed
                 else "Correct or remove the line."
             )
@@ -246,7 +246,7 @@ def _xmc_header(path: Path, line: str, limits: Limits) -> tuple[int, int, int]:
             f"The first line {line.strip()[:40]!r} is not a header of three numbers (N, V, L).",
             path=path,
             line=1,
-            remedy="Add the header, or give another format (--format libsvm).",
+            remedy=f"Add the header, or give another format ({settings_text(format='libsvm')}).",
         )
     documents, width, height = map(int, match.groups())
     limits.check("documents", documents, "documents in the header", path, line=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,19 +11,24 @@ from dataclasses import replace
 from manylabel.data.corpus import Corpus
 from manylabel.data.labels import LabelSets
 
+_BLANKS_AROUND_SIGNS = re.compile(r"\s*([/&,-])\s*")
+
 
 def plain_spelling(label: str) -> str:
     """The label without the differences that are no difference in meaning: case, blanks, composed characters.
 
     >>> plain_spelling(" Cafe\\u0301  Bar"), plain_spelling("CAFÉ BAR")
     ('café bar', 'café bar')
+    >>> plain_spelling("Research & Development, X - Y"), plain_spelling("Research&Development,X-Y")
+    ('research&development,x-y', 'research&development,x-y')
 
     Case matters in addresses: ``http://x.org/A`` is not ``http://x.org/a``.
     """
     if "://" in label:
         return label.strip()
     folded = unicodedata.normalize("NFC", label).casefold()
-    return " ".join(unicodedata.normalize("NFC", folded).split())
+    plain = " ".join(unicodedata.normalize("NFC", folded).split())
+    return _BLANKS_AROUND_SIGNS.sub(r"\1", plain)
 
 
 def label_spellings(label_sets: LabelSets, preferred: Sequence[str] = ()) -> list[dict[str, int]]:

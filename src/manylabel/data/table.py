@@ -14,6 +14,7 @@ from manylabel.data.problems import Problems
 from manylabel.data.reading_options import ReadingOptions
 from manylabel.exceptions import DataError
 from manylabel.progress import remark
+from manylabel.wording import settings_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Table:
         """The column given by an option (an error if missing), else the first of the usual names that is not taken."""
         if given is not None:
             if given not in self.columns:
-                raise self.missing(f"There is no column {given!r}", option, given)
+                raise self.missing(f"There is no column {given!r}", settings_text(**{option: "NAME"}), given)
             return given
         by_name = {name.strip().lower(): name for name in reversed(list(self.columns)) if name not in taken}
         return next((by_name[name] for name in usual if name in by_name), None)
@@ -94,11 +95,11 @@ def columns_of_training(
     absent = "There is no column" if len(missing) == 1 else "There are no columns"
     problem = f"{absent} {listed(missing)}, which {'was' if len(missing) == 1 else 'were'} read in training"
     if given:
-        raise table.missing(problem, f"{option} NAME")
+        raise table.missing(problem, settings_text(**{option: "NAME"}))
     if main in missing or not found:
         found = {}
     others = list(found.values())
     only = f"only {listed(others)} {'is' if len(others) == 1 else 'are'} read"
     rest = only if found else "other columns are chosen by their names"
-    remark(f"{table.path}: {problem}; {rest}. Use {option} NAME to name others.")
+    remark(f"{table.path}: {problem}; {rest}. Use {settings_text(**{option: 'NAME'})} to name others.")
     return found

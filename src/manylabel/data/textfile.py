@@ -16,11 +16,17 @@ from typing import IO, Any, cast
 from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import Problems
 from manylabel.exceptions import DataError, MissingDataError, MissingExtraError, ParameterError
+from manylabel.wording import setting_name, settings_text
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-OTHER_ENCODING = "Save the file as UTF-8, or give its encoding (many files made on Windows: --encoding cp1252)."
+
+
+def other_encoding() -> str:
+    """What to do about a file that is not UTF-8."""
+    windows = settings_text(encoding="cp1252")
+    return f"Save the file as UTF-8, or give its encoding (many files made on Windows: {windows})."
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +188,7 @@ class Lines:
                     f"The file is not {self.encoding} text ({error}).",
                     path=self.path,
                     line=self.number + 1,
-                    remedy="Give its encoding (--encoding).",
+                    remedy=f"Give its encoding ({setting_name('encoding')}).",
                 ) from None
 
     def _report(self, raw: bytes, error: UnicodeError) -> None:
@@ -193,7 +199,9 @@ class Lines:
             f"{what} is not {self.encoding}.",
             path=self.path,
             line=self.number,
-            remedy="Use --encoding utf-16." if self.number == 1 and raw.startswith(UTF16_MARKS) else OTHER_ENCODING,
+            remedy=f"Use {settings_text(encoding='utf-16')}."
+            if self.number == 1 and raw.startswith(UTF16_MARKS)
+            else other_encoding(),
         )
 
 

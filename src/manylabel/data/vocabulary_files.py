@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from manylabel.data.columns import TEXTS, TITLES
 from manylabel.data.label_vocabulary import (
     SKOS_ENDINGS,
     LabelVocabulary,
+    as_vocabulary,
     bare_address,
     is_name_column,
     read_label_vocabulary,
@@ -20,6 +20,7 @@ from manylabel.data.problems import Problems
 from manylabel.data.textfile import first_lines
 from manylabel.exceptions import DataError, MissingExtraError, UnknownFormatError
 from manylabel.progress import remark
+from manylabel.wording import settings_text
 
 TABLE_ENDINGS = (".tsv", ".csv")
 ENOUGH = 0.9
@@ -73,8 +74,8 @@ def check_holds_documents(file: Path) -> None:
         raise UnknownFormatError(
             "The file looks like a vocabulary of labels (in each row a URI and its name), not like documents.",
             path=file,
-            remedy=f"Give the documents as data and this file with --vocabulary {shlex.quote(str(file))}. If its rows "
-            f"are documents, use --format {ending[1:]}.",
+            remedy=f"Give the documents as data{as_vocabulary(file)}. If its rows are documents, use "
+            f"{settings_text(format=ending[1:])}.",
         )
 
 

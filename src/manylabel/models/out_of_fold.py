@@ -18,7 +18,7 @@ from manylabel.features.facts import FoldFeatures
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.score_kinds import Bools
 from manylabel.progress import track
-from manylabel.wording import there_are
+from manylabel.wording import settings_text, there_are
 
 Fit: TypeAlias = Callable[[MultiLabelModel, Csr, Csr, Mapping[str, Any]], MultiLabelModel]
 """Model, X, Y and options of `fit` → a fitted copy of the model."""
@@ -205,7 +205,7 @@ class OutOfFold:
                 f"The decision rule is learned on {self.folds} folds, but "
                 f"{there_are(n_documents, 'document (1 sample)', 'documents', adverb='only')}.",
                 remedy="Give more documents, or a method with a fixed threshold, such as nb-binary "
-                "(--method nb-binary).",
+                f"({settings_text(method='nb-binary')}).",
             )
         place = np.full(n_documents, -1, dtype=np.int64)
         place[rows] = np.arange(len(rows))

@@ -33,6 +33,7 @@ from manylabel.server.operations import Endpoint, Operation
 from manylabel.server.pages import page_routes
 from manylabel.server.settings import UNUSABLE, Limits, Settings
 from manylabel.server.shortcut import Shortcut
+from manylabel.wording import settings_worded_for
 
 OPERATIONS: tuple[Operation, ...] = (
     *own.OPERATIONS,
@@ -272,7 +273,8 @@ def main(arguments: Sequence[str]) -> int:
     number, listener, table = map(int, arguments)
     shared = socket.socket(fileno=listener)
     shared.setblocking(False)
-    return run(number, shared, table, Channel(socket.socket(fileno=0)))
+    with settings_worded_for("request"):
+        return run(number, shared, table, Channel(socket.socket(fileno=0)))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from manylabel.data.label_vocabulary import corpus_addresses, plain_name
 from manylabel.data.layout import DELIMITERS, Layout, listed
 from manylabel.features.languages import guess_language
 from manylabel.features.scripts import guess_tokens, has_markup, markup_share
-from manylabel.wording import counted
+from manylabel.wording import counted, is_worded_for
 
 SOME_MARKUP = 0.02
 """The share of documents with HTML from which ``describe`` mentions them."""
@@ -79,7 +79,8 @@ def vocabulary_text(corpus: Corpus) -> str | None:
     if _is_own(corpus):
         return f"The data give the {counted(known, 'address', 'addresses')} of labels beside their names."
     others = [language for language in words.languages if language != words.language]
-    also = f" (also {', '.join(others)}: --label-language)" if others else ""
+    option = ": --label-language" if is_worded_for("command line") else ""
+    also = f" (also {', '.join(others)}{option})" if others else ""
     named = f" in the language {words.language!r}{also}" if words.language else ""
     rest = len(corpus.label_names) - known
     unknown = f"; {counted(rest, 'label is', 'labels are')} not in it" if rest > 0 else ""

@@ -41,7 +41,7 @@ from manylabel.reports.choosing_records import (
 from manylabel.tasks.corpora import Source, load_source, split_of
 from manylabel.tasks.dividing import folds_of, ignores_labels, in_order_of_time, stratified_sample, time_column
 from manylabel.tasks.winner import DocumentsInMemory, TimeLeft
-from manylabel.wording import counted
+from manylabel.wording import counted, setting_name
 
 FOLDS = 5
 REFERENCE, FOR_REFERENCE = "svm", 0.2
@@ -268,7 +268,8 @@ def _race(
         race = RaceRunner(work, traits, metric, planned, deadline, repeats).run(field, named=methods is not None)
     race.left_out |= left_out
     if not race.runners:
-        more = "a longer --budget, or fewer documents or methods" if race.clock_ended_it else "more documents"
+        longer = f"a longer {setting_name('budget')}, or fewer documents or methods"
+        more = longer if race.clock_ended_it else "more documents"
         raise DataError(_nothing_ran(race), remedy=f"Give {more}.")
     return _Raced(race, traits, whole, work.label_names, int(work.Y.shape[0]), how, differ)
 

@@ -35,7 +35,7 @@ from manylabel.features.ready_vectors import ReadyVectors, read_vectors
 from manylabel.notebook import shortened
 from manylabel.progress import remark
 from manylabel.tasks.choices import choices_of, read_as
-from manylabel.wording import counted
+from manylabel.wording import counted, is_worded_for, settings_text
 
 TIME = "time:"
 """The prefix of a column of dates by which documents are divided in order of time."""
@@ -209,7 +209,7 @@ def check_spellings(corpus: Corpus, source: Source, model: TextClassifier | None
     if merge:
         remark(f"{source.data}: {what} They are merged.")
         return merge_corpus_spellings(corpus, preferred)
-    warnings.warn(f"{what} Use --merge-labels to merge them.", ManylabelWarning, stacklevel=3)
+    warnings.warn(f"{what} Use {settings_text(merge_labels=True)} to merge them.", ManylabelWarning, stacklevel=3)
     return corpus
 
 
@@ -256,7 +256,8 @@ def _warn_of_unnamed(corpus: Corpus, model: TextClassifier) -> None:
     unknown = [label for label in corpus.label_names if is_address(bare_address(label)) and label not in model.labels_]
     if unknown:
         some = counted(len(unknown), "label of the data is a URI", "labels of the data are URIs")
-        message = f"{some} that the model has no name for, first {unknown[0]}. To name them, use --vocabulary FILE."
+        message = f"{some} that the model has no name for, first {unknown[0]}."
+        message += " To name them, use --vocabulary FILE." if is_worded_for("command line") else ""
         warnings.warn(message, ManylabelWarning, stacklevel=3)
 
 
@@ -272,7 +273,8 @@ def _warn_of_other_splits(corpus: Corpus) -> None:
     odd = {name: n for name, n in corpus.splits.items() if name not in (*SPLIT_NAMES.values(), "unused")}
     if odd:
         some = counted(sum(odd.values()), "document is", "documents are")
-        message = f"{some} in splits that are used only if --split names them: {', '.join(odd)}."
+        named = "if --split names them" if is_worded_for("command line") else "where they are named"
+        message = f"{some} in splits that are used only {named}: {', '.join(odd)}."
         warnings.warn(message, ManylabelWarning, stacklevel=3)
 
 

@@ -28,7 +28,7 @@ from manylabel.exceptions import DataError, ManylabelError
 from manylabel.progress import remark, stage
 from manylabel.reports.records import Straddle
 from manylabel.tasks.corpora import DUPLICATES, RANDOM, TIME, documents_of
-from manylabel.wording import counted
+from manylabel.wording import counted, is_worded_for
 
 DATE_COLUMNS = ("date", "time", "datetime", "timestamp", "year")
 MANY_SINGLE = 0.1
@@ -84,10 +84,11 @@ def _report_single_documents(corpus: Corpus) -> None:
     documents = np.asarray(corpus.label_matrix().sum(axis=0)).ravel()
     used, single = int((documents > 0).sum()), int((documents == 1).sum())
     if single > MANY_SINGLE * used:
+        advice = " Use --split-by random to draw the test documents without regard to their labels."
+        advice = advice if is_worded_for("command line") else ""
         remark(
             f"{single:,} of {counted(used, 'label')} have a single document. The stratified split keeps these in "
-            "training, so quality on new documents will be lower than on the test documents. Use --split-by random to "
-            "draw the test documents without regard to their labels."
+            f"training, so quality on new documents will be lower than on the test documents.{advice}"
         )
 
 

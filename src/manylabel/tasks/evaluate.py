@@ -35,7 +35,7 @@ from manylabel.tasks.corpora import Source, documents_of, load_source, ready_vec
 from manylabel.tasks.dividing import drop_straddling, find_straddling, train_and_test
 from manylabel.tasks.model_facts import stored_facts
 from manylabel.tasks.models import Overrides, fit_corpus
-from manylabel.wording import counted
+from manylabel.wording import counted, is_worded_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +114,13 @@ def check_known(
     """Raise `DataError` where the model knows none of the labels of the documents: every figure would be 0."""
     used = sorted({name for names in label_sets for name in names})
     if used and not set(used) & set(classifier.labels_):
+        give = "Map labels with a vocabulary (--vocabulary FILE), or give" if is_worded_for("command line") else "Give"
         raise DataError(
             f"The model knows none of the {counted(len(used), 'label')} of the data. The data have, for example, "
             f"{used[0]!r}; "
             f"{model} has {classifier.labels_[0]!r}.",
             path=data,
-            remedy="Map labels with a vocabulary (--vocabulary FILE), or give data with labels of the same kind.",
+            remedy=f"{give} data with labels of the same kind.",
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +75,7 @@ def run_job(kind: str, source: Source, model: Path | None, request: Mapping[str,
     if kind == "labels":
         return _label_report(source, model)
     if kind == "preview":
-        return preview(replace(source, options=request.get("options") or {}))
+        return preview(source)
     raise UnknownNameError("kind of job", kind, KINDS)
 
 

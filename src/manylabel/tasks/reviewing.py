@@ -129,7 +129,7 @@ def write_corrected(
 def written_formats(own: str) -> dict[str, str]:
     """The formats that a corpus which was read from the format `own` can be written in, with the ending of their files.
 
-    A corpus of texts is written as texts, one of counts as counts. Excel is written only as a copy of its own file.
+    A corpus of texts is written as texts, one of counts as counts.
     """
     kind = "counts" if is_counts(own) else "text"
     rows = [row for row in FORMATS if row.kind == kind and (row.writes or (row.copier and row.name == own))]

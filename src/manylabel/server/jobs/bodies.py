@@ -37,7 +37,7 @@ States = Literal["queued", "running", "done", "failed", "cancelled", "interrupte
 
 
 class ReadOptions(BaseModel):
-    """How jobs of the kinds 'preview' and 'import' read the data; what is not given is recognised."""
+    """How jobs read uploaded data; what is not given is recognised."""
 
     model_config = ConfigDict(extra="forbid")
     format: Annotated[str, Field(min_length=1, max_length=50)] | None = None
@@ -166,7 +166,6 @@ NEEDED: dict[str, dict[str, str]] = {
 }
 """By kind of job, what it needs besides data or a corpus, and what that is."""
 ONLY_FOR = {
-    "options": ("preview", "import"),
     "name": ("thresholds",),
     "count": ("suggest",),
     "rules": ("score", "retrain"),
@@ -203,6 +202,8 @@ def check_request(store: JobStore, asked: JobRequest) -> None:
             raise RequestError(422, f"Only a job of the kind {listed} takes {name!r}.")
     if (asked.data is None) == (asked.corpus is None) and asked.kind != "import":
         raise RequestError(422, "A job needs either 'data', uploaded data, or 'corpus', a corpus under review.")
+    if asked.options is not None and asked.data is None:
+        raise RequestError(422, "'options' are for 'data': a corpus is read when it is imported.")
     check_methods([*([] if asked.method is None else [asked.method]), *(asked.methods or [])])
     chosen_recipe(store, given)
     corpora = CorpusFiles(store.folder)

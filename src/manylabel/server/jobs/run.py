@@ -32,6 +32,7 @@ from manylabel.server.store.thresholds import saved_thresholds
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.jobs import dumps, run_job
 from manylabel.tasks.thresholds import write_reviewed
+from manylabel.wording import settings_worded_for
 
 PAUSE = 0.2
 """Seconds between two reports of progress."""
@@ -134,7 +135,13 @@ def run(
 
     try:
         reporter = Reporter(store, identifier)
-        with limited_memory(megabytes), reporting_to(reporter), figures_to(reporter.figure), remarks_to(say):
+        with (
+            limited_memory(megabytes),
+            reporting_to(reporter),
+            figures_to(reporter.figure),
+            remarks_to(say),
+            settings_worded_for("request"),
+        ):
             result = dumps(perform(store, job["kind"], job["request"], work))
         store.end(identifier, "done", result=result)
     except StoppedError:
@@ -180,7 +187,7 @@ def perform(store: JobStore, kind: str, request: dict[str, Any], work: Callable[
     if (name := request.get("model")) is not None:
         model = store.writable_model(name) if kind in WRITE_MODELS else store.found_model(name)
     if "corpus" not in request:
-        return work(kind, Source(store.data_path(request["data"])), model, request)
+        return work(kind, _uploaded(store, request), model, request)
     corpus = corpora.get(request["corpus"])
     if kind == "score":
         return score_corpus(corpus, model, request)
@@ -193,6 +200,13 @@ def perform(store: JobStore, kind: str, request: dict[str, Any], work: Callable[
         with corpus.writing() as database:
             result["suggestions"] = keep_suggestions(database, result["doubted"])
     return result
+
+
+def _uploaded(store: JobStore, request: Mapping[str, Any]) -> Source:
+    """The uploaded data of a job, read with its options."""
+    options = dict(request.get("options") or {})
+    merges = bool(options.pop("merge_labels", False))
+    return Source(store.data_path(request["data"]), options=options, merge_labels=merges)
 
 
 def _write_thresholds(store: JobStore, corpus: CorpusFile, request: Mapping[str, Any]) -> dict[str, Any]:

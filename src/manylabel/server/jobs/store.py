@@ -34,6 +34,8 @@ FULL = 5
 SERVER_STOPPED = "The server stopped while the job ran. Resume it to run it again."
 STARTS_OVER = "The job was resumed. It has the same request, and starts over: jobs keep no partial results."
 READ = "BEGIN"
+VERSION = 1
+"""The format of the table of jobs; files from before formats were numbered have 0, and are the same."""
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS jobs (
         number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE NOT NULL, kind TEXT NOT NULL, request TEXT NOT NULL,
@@ -59,8 +61,16 @@ class JobStore:
         for path in (self.folder, self.models, self.uploads, self.logs):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._open() as database:
+            found = database.execute("PRAGMA user_version").fetchone()[0]
+            if found > VERSION:
+                raise ParameterError(
+                    f"The jobs in {self.folder} were written by a later version of manylabel: their format is {found}, "
+                    f"and this version reads formats up to {VERSION}. Install the later version again, or restore a "
+                    "copy of the data directory from before the upgrade."
+                )
             for statement in _TABLES:
                 database.execute(statement)
+            database.execute(f"PRAGMA user_version = {VERSION}")
 
     @contextmanager
     def _open(self, begin: str = "BEGIN IMMEDIATE") -> Iterator[sqlite3.Connection]:

@@ -20,6 +20,7 @@ from manylabel.server.jobs.store import checked_name
 from manylabel.tasks.corpora import Source
 
 VERSION = 2
+"""The format of the tables below; `_UPGRADES` has the step to it from each earlier one."""
 CACHE = 64 << 10
 """Kilobytes of pages that a connection keeps."""
 MAPPED = 1 << 30
@@ -83,6 +84,13 @@ _TABLES = (
         was_name TEXT, was_state TEXT, was_into INTEGER, was_threshold REAL,
         name TEXT, state TEXT, merged_into INTEGER, threshold REAL, PRIMARY KEY (event, label)) WITHOUT ROWID""",
 )  # fmt: skip
+_UPGRADES: Mapping[int, tuple[str, ...]] = {
+    1: (
+        "ALTER TABLE documents ADD COLUMN queue_place INTEGER",
+        "CREATE INDEX documents_by_place ON documents (queue_place) WHERE queue_place IS NOT NULL",
+    ),
+}
+"""By format, the statements that make the next one of it."""
 
 
 @contextmanager
@@ -114,15 +122,13 @@ class CorpusFile:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection that sees one state of the corpus, whatever others write meanwhile."""
-        with connected(self.path, "BEGIN") as database:
-            self._check_version(database)
+        with self._opened("BEGIN") as database:
             yield database
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A connection that alone may write."""
-        with connected(self.path, "BEGIN IMMEDIATE") as database:
-            self._check_version(database)
+        with self._opened("BEGIN IMMEDIATE") as database:
             yield database
 
     def create(self, about: Mapping[str, Any]) -> None:
@@ -134,13 +140,37 @@ class CorpusFile:
             database.executemany("INSERT INTO about VALUES (?, ?)", rows)
             database.execute(f"PRAGMA user_version = {VERSION}")
 
-    def _check_version(self, database: sqlite3.Connection) -> None:
-        found = database.execute("PRAGMA user_version").fetchone()[0]
-        if found != VERSION:
+    @contextmanager
+    def _opened(self, begin: str) -> Iterator[sqlite3.Connection]:
+        """A connection to tables of the present format; those of an earlier one are converted first."""
+        with connected(self.path, begin) as database:
+            if self._format(database) == VERSION:
+                yield database
+                return
+        self._convert()
+        with connected(self.path, begin) as database:
+            yield database
+
+    def _convert(self) -> None:
+        """Convert a corpus of an earlier format, all steps or none; another process may have done it meanwhile."""
+        with connected(self.path, "BEGIN IMMEDIATE") as database:
+            for found in range(self._format(database), VERSION):
+                for statement in _UPGRADES[found]:
+                    database.execute(statement)
+            database.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _format(self, database: sqlite3.Connection) -> int:
+        """The format of the corpus, which this version can read or convert."""
+        found = int(database.execute("PRAGMA user_version").fetchone()[0])
+        if found > VERSION:
             raise ParameterError(
-                f"The corpus {self.folder.name!r} was written by another version of manylabel (its format is {found}, "
-                f"this version reads {VERSION}). Import its data again."
+                f"The corpus {self.folder.name!r} was written by a later version of manylabel: its format is {found}, "
+                f"and this version reads formats up to {VERSION}. Install the later version again, or restore a copy "
+                "of the data directory from before the upgrade."
             )
+        if found < min(_UPGRADES):
+            raise ParameterError(f"{self.path.name} of {self.folder.name!r} is not a corpus of manylabel.")
+        return found
 
 
 def about(database: sqlite3.Connection) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-// <ml-label-input>: type some letters of a label and choose it, among thousands. Fires "choose" with { label, isNew }.
+// <ml-label-input>: type some letters of a label and choose it, among thousands; `without` is not offered. Fires "choose" with { label, isNew }.
 import { LitElement, html, nothing } from "lit";
 import { corpusPath, get } from "./api.js";
 import { counted } from "./view.js";
@@ -9,13 +9,13 @@ let made = 0;
 
 class LabelInput extends LitElement {
   static properties = {
-    corpus: { attribute: false }, caption: {}, allowNew: { type: Boolean, attribute: "allow-new" }, options: { state: true }, active: { state: true }, typed: { state: true },
+    corpus: { attribute: false }, without: { attribute: false }, caption: {}, allowNew: { type: Boolean, attribute: "allow-new" }, options: { state: true }, active: { state: true }, typed: { state: true },
   };
 
   constructor() {
     super();
     made += 1;
-    Object.assign(this, { caption: "Label", allowNew: false, options: null, active: -1, typed: "", identifier: `label-input-${made}` });
+    Object.assign(this, { without: null, caption: "Label", allowNew: false, options: null, active: -1, typed: "", identifier: `label-input-${made}` });
   }
 
   createRenderRoot() {
@@ -40,7 +40,7 @@ class LabelInput extends LitElement {
       const { labels, total } = await get(corpusPath(this.corpus, "labels"), { typed: typed.trim(), limit: MOST }, this.stop.signal);
       this.foundFor = typed;
       const exact = labels.some(({ label }) => label === typed.trim());
-      this.options = labels.map(({ label, documents }) => ({ label, note: counted(documents, "document"), isNew: false }));
+      this.options = labels.filter(({ label }) => label !== this.without).map(({ label, documents }) => ({ label, note: counted(documents, "document"), isNew: false }));
       if (this.allowNew && typed.trim() && !exact) this.options.push({ label: typed.trim(), note: "add as a new label", isNew: true });
       this.more = Math.max(0, total - labels.length);
       this.active = this.options.length ? 0 : -1;

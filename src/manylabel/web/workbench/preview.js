@@ -9,16 +9,22 @@ import "./reading.js";
 const MOST_LABELS = 20;
 const FIRST_DOCUMENTS = 6;
 const CONTROLS = {
-  "--text-column": "Text", "--label-column": "Labels", "--label-separator": "Between labels", "--encoding": "Encoding", "--format": "Format", "--merge-labels": "Merge labels that differ only in case, blanks or Unicode form", "-o header=false": "First row: a document", "-o delimiter=": "Between cells: ", "-o sheet=": "Sheet: ",
+  text_column: "Text", label_column: "Labels", label_separator: "Between labels", id_column: "Ids", split_column: "Split (train, test)", encoding: "Encoding", format: "Format", sheet: "Sheet", delimiter: "Between cells", header: "First row", label_count: "Labels among the attributes (ARFF)", merge_labels: "Merge labels that differ only in case, blanks or Unicode form",
 };
+const OPTIONS = /"options": (\{(?:"(?:[^"\\]|\\.)*"|[^"{}])*\})/g;
+const TO_FILL_IN = ["NAME", "FILE", true];
 
-const SEVERAL = /several to join them: --label-column .*\.$/s;
+/** A control of this page with the value to choose there. */
+function control([name, value]) {
+  const title = `“${CONTROLS[name] ?? name}”`;
+  if (TO_FILL_IN.includes(value)) return title;
+  return `${title}: ${name === "header" ? "a document" : [value].flat().join(", ")}`;
+}
 
-/** The advice of a message for the command line, with the names that the options have on this page. */
+/** The advice of a message about a request, with the names that its options have on this page. */
 function inControls(message) {
-  message = message.replace(SEVERAL, "several to join them, separated by commas.");
-  const named = Object.entries(CONTROLS).reduce((text, [option, title]) => text.replaceAll(option, `“${title}”`), message);
-  return named.replace(/^uploads\//, "");
+  const worded = message.replace(OPTIONS, (_, options) => Object.entries(JSON.parse(options)).map(control).join(", "));
+  return worded.replace(/\boptions\.([a-z_]+)/g, (_, name) => control([name, true])).replace(/^uploads\//, "");
 }
 
 class Preview extends View {

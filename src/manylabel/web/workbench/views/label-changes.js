@@ -45,7 +45,7 @@ class LabelChanges extends LitElement {
     if (what === "rename") return html`<p>${named} gets another name. Documents, scores and threshold stay.</p><label>New name <input name="name" required maxlength="2000" autocomplete="off" dir="auto"></label>`;
     if (what === "retire") return html`<p>${named} is taken from ${documents} and offered no more. You can undo this.</p>`;
     return html`<p>All documents of ${named} (${documents}) get the label below instead, and ${named} is offered no more. You can undo this.</p>
-      <ml-label-input caption="Merge into" .corpus=${this.corpus} @choose=${({ detail }) => { this.target = detail.label; }}></ml-label-input>
+      <ml-label-input caption="Merge into" .corpus=${this.corpus} .without=${label} @choose=${({ detail }) => { this.target = detail.label; }}></ml-label-input>
       <p>${this.target ? html`Merge into <strong dir="auto">${this.target}</strong>.` : html`<span class="quiet">Choose the label to merge into.</span>`}</p>`;
   }
 

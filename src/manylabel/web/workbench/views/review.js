@@ -230,7 +230,7 @@ class ReviewView extends DecidingView {
   finish(name) {
     return this.onSeen(async () => {
       if (!WHOLE[name](this.document)) {
-        const text = `${this.document.id} has no label. Accept one (a), or tell that no label applies (0).`;
+        const text = `${this.document.id} would have no label. Accept one (a), or tell that no label applies (0).`;
         this.tell("ml-problem", new Problem(0, { detail: text }));
         return;
       }
@@ -351,7 +351,7 @@ class ReviewView extends DecidingView {
 
   foot() {
     const button = (run, title, key, kind = "") => html`<button type="button" class=${kind} ?disabled=${Boolean(this.unsaved) && key !== "s"} @click=${run}>${title} ${keyNames(key)}</button>`;
-    return html`<footer class="review-foot">${button(() => this.finish("confirm"), "Accept and next", "Enter", "main")}${button(() => this.finish("confirmAll"), "Accept, suggested too", "y")}
+    return html`<footer class="review-foot">${button(() => this.finish("confirm"), "Keep labels, next", "Enter", "main")}${button(() => this.finish("takeSuggestions"), "Take suggestions, next", "y")}
       ${button(() => this.finish("none"), "No label applies", "0")}${button(() => this.skip(), "Skip", "s")}${button(() => this.inOrder(() => this.undo()), "Undo", "z")}${this.undone.length ? button(() => this.inOrder(() => this.redo()), "Redo", "Z") : nothing}
       ${this.document.state === "not reviewed" ? nothing : button(() => this.onSeen(() => this.decide(WHOLE.reopen)), "Not reviewed", "u")}${this.savedLine()}</footer>`;
   }

@@ -9,12 +9,17 @@ const namesOf = (document, fits) => document.labels.filter(fits).map(({ label })
 /** The labels of a document that are true and not yet confirmed by a user. */
 const standing = (document) => namesOf(document, ({ state }) => state === "imported");
 
+/** Whether a suggestion to remove a label waits: nobody has decided about the label. */
+const isDoubted = ({ state, suggestion }) => state === "imported" && suggestion?.action === "remove";
+
 /** What a user can decide about a document as a whole; null where it contradicts its labels. */
 export const WHOLE = {
   confirm: (document) => (document.labels.some(({ is_true: isTrue }) => isTrue) ? { accept: standing(document), state: "reviewed" } : null),
-  confirmAll: (document) => {
-    const accept = namesOf(document, ({ state }) => state === "imported" || state === "suggested");
-    return accept.length || document.labels.some(({ is_true: isTrue }) => isTrue) ? { accept, state: "reviewed" } : null;
+  takeSuggestions: (document) => {
+    const reject = namesOf(document, isDoubted);
+    const accept = namesOf(document, (one) => ["imported", "suggested"].includes(one.state) && !isDoubted(one));
+    const stays = accept.length || document.labels.some((one) => one.is_true && !isDoubted(one));
+    return stays ? { accept, reject, state: "reviewed" } : null;
   },
   none: (document) => ({ reject: namesOf(document, ({ state }) => STANDS.includes(state)), state: "no label applies" }),
   reopen: () => ({ state: "not reviewed" }),

@@ -19,8 +19,8 @@ export function shortcutsOf(view) {
     ...[..."123456789"].map((key, place) => ({
       keys: [key], shown: place ? [] : ["1", "…", "9"], text: "Accept the label of this place; if it is accepted, reject it", run: () => view.toggle(place), enabled: () => place < view.visible.length,
     })),
-    { keys: ["Enter"], text: "Accept all labels of the document, mark it as reviewed, next", run: () => view.finish("confirm"), enabled: has },
-    { keys: ["y"], text: "The same, with the suggested labels", run: () => view.finish("confirmAll"), enabled: has },
+    { keys: ["Enter"], text: "Keep the labels of the document as they are, mark it as reviewed, next", run: () => view.finish("confirm"), enabled: has },
+    { keys: ["y"], text: "Take the suggestions: add the suggested labels, remove the doubted ones; reviewed, next", run: () => view.finish("takeSuggestions"), enabled: has },
     { keys: ["0"], text: "Reviewed, no label applies; next", run: () => view.finish("none"), enabled: has },
     { keys: ["s"], text: "Skip: leave it for later", run: () => view.skip(), enabled: has },
     { keys: ["u"], text: "Mark as not reviewed", run: () => view.onSeen(() => view.decide(WHOLE.reopen)), enabled: () => has() && view.document.state !== "not reviewed" },
