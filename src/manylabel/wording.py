@@ -23,10 +23,12 @@ FLAGS = frozenset({"format", "encoding", "text_column", "label_column", "label_s
 """Settings of reading that have an option of their own on the command line; the others follow ``-o``."""
 JOB_FIELDS = frozenset({"method", "metric", "budget"})
 """Settings beside those of reading: a request has them beside its ``options``."""
-TRAINING = frozenset({"encoder", "memory", "repeats", "single_label", "split_by", "vectors"})
-"""Settings of training and measuring that requests do not have, as they do not have those of a method's sections."""
-SHORT = {"decision.probabilities": "--probabilities"}
-"""Settings of sections that have an option of their own; the others follow ``--set``."""
+TRAINING = frozenset(
+    {"encoder", "former", "memory", "only_new_labels", "repeats", "single_label", "split_by", "vectors"}
+)
+"""Settings of training, updating and measuring; requests have neither these nor those of a section of a method."""
+OTHER_NAMES = {"decision.probabilities": "--probabilities", "former": "--with"}
+"""Options that are not named as their settings are; other settings of sections follow ``--set``."""
 
 _interface: ContextVar[Interface] = ContextVar("manylabel_interface", default="python")
 
@@ -76,8 +78,10 @@ def _is_in_requests(name: str) -> bool:
 
 def command_line_name(name: str) -> str:
     """The option that gives a setting on the command line."""
+    if name in OTHER_NAMES:
+        return OTHER_NAMES[name]
     if "." in name:
-        return SHORT.get(name) or f"--set {name}=…"
+        return f"--set {name}=…"
     return f"--{name.replace('_', '-')}" if name in FLAGS | JOB_FIELDS | TRAINING else f"-o {name}=…"
 
 
