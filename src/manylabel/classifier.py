@@ -184,7 +184,7 @@ class TextClassifier(TextUpdater):
     def fit(
         self,
         documents: Documents,
-        y: Any,
+        y: Any = None,
         *,
         label_names: Sequence[str] | None = None,
         descriptions: Mapping[str, str | Sequence[str]] | None = None,
@@ -274,7 +274,7 @@ class TextClassifier(TextUpdater):
         self.forget_short_way()
         return self
 
-    def fit_transform(self, documents: Documents, y: Any, **options: Any) -> Any:
+    def fit_transform(self, documents: Documents, y: Any = None, **options: Any) -> Any:
         """Learn from documents and labels, then return X, the matrix of documents × terms; `options` go to `fit`."""
         return self.fit(documents, y, **options).transform(documents)
 

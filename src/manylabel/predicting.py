@@ -26,6 +26,7 @@ from manylabel.memory import table_bytes
 from manylabel.models.score_kinds import undisplay
 from manylabel.progress import stage
 from manylabel.text_model import TextModel
+from manylabel.wording import settings_text
 
 if TYPE_CHECKING:
     from manylabel.explanation import Explanation
@@ -121,7 +122,7 @@ class TextPredictor(TextModel):
         if not self.scores_are_probabilities:
             raise UnsupportedError(
                 f"{self.method} does not yield probabilities by itself. Train it with "
-                "decision={'probabilities': 'logistic'} (--probabilities logistic)."
+                f"{settings_text(**{'decision.probabilities': 'logistic'})}."
             )
 
         # scikit-learn's scorers read the name: of two classes they take the column of the second, of two labels both.

@@ -17,7 +17,7 @@ from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.updated import Documents, Updated, relearned, with_counts_added, with_new_labels
 from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import DataError, ParameterError, UnsupportedError
-from manylabel.wording import counted
+from manylabel.wording import counted, setting_name
 
 Way = Literal["names", "counts", "all", "new"]
 WAYS: Mapping[Way, str] = {
@@ -88,13 +88,13 @@ class UpdatePlan:
         if self.new and self.way in ("counts", "new") and rule is not None and not rule.decides_apart:
             raise UnsupportedError(
                 "The rule of this model chooses among label sets seen in training, so that no label can be added to "
-                "it. Give the documents of the training too (--with; in Python former), so that it is learned again."
+                f"it. Give the documents of the training too ({setting_name('former')}), so that it is learned again."
             )
         without = [label for label in self.new if label not in seen]
         if without and (self.way != "counts" or self.decided.learns_out_of_fold):
             raise DataError(
                 f"The label {without[0]!r} is to be learned, but none of the documents has it.",
-                remedy="Give documents with the label (former documents: --with; in Python former).",
+                remedy=f"Give documents with the label (former documents: {setting_name('former')}).",
             )
         for label, parts in self.changes.split.items():
             if missing := [part for part in parts if part not in seen]:
@@ -258,7 +258,7 @@ class UpdatePlan:
         if self.former is None:
             notes.append(
                 "The new documents were the only ones without the new labels that these learned from, so that they may "
-                "be predicted too often. Give the documents of the training too (--with; in Python former)."
+                f"be predicted too often. Give the documents of the training too ({setting_name('former')})."
             )
         return notes
 
@@ -278,24 +278,24 @@ def _way(decided: DecidedModel, method: str, has_new: bool, has_given: bool, has
         return "all"
     if not apart:
         raise UnsupportedError(
-            f"{method} adds up counts, and needs no former documents for new labels. Leave former (--with) and "
-            "only_new_labels (--only-new-labels) out."
+            f"{method} adds up counts, and needs no former documents for new labels. Leave "
+            f"{setting_name('former')} and {setting_name('only_new_labels')} out."
         )
     if has_new and (has_given or has_former):
         return "new"
     if has_new:
         raise DataError(
             f"{method} learns merged and split labels from documents, but none were given.",
-            remedy="Give the documents of the training (--with; in Python former).",
+            remedy=f"Give the documents of the training ({setting_name('former')}).",
         )
     if has_former:  # and only new labels are to be learned
         raise DataError(
             "The new documents have no new label, so that there is nothing to learn.",
-            remedy="Leave out --only-new-labels (in Python only_new_labels).",
+            remedy=f"Leave out {setting_name('only_new_labels')}.",
         )
     raise UnsupportedError(
-        f"{method} cannot learn known labels from new documents alone. Give the documents of the training too (--with; "
-        "in Python former), or train again."
+        f"{method} cannot learn known labels from new documents alone. Give the documents of the training too "
+        f"({setting_name('former')}), or train again."
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Literal, TypeAlias
@@ -17,12 +17,18 @@ from typing import Literal, TypeAlias
 __all__ = ["Interface", "counted", "is_worded_for", "setting_name", "settings_text", "settings_worded_for", "there_are"]
 
 Interface: TypeAlias = Literal["python", "command line", "request"]
-Setting: TypeAlias = str | int | bool | tuple[str, ...]
+Setting: TypeAlias = str | int | bool | tuple[str, ...] | None
 
 FLAGS = frozenset({"format", "encoding", "text_column", "label_column", "label_separator", "merge_labels"})
 """Settings of reading that have an option of their own on the command line; the others follow ``-o``."""
 JOB_FIELDS = frozenset({"method", "metric", "budget"})
 """Settings beside those of reading: a request has them beside its ``options``."""
+TRAINING = frozenset(
+    {"encoder", "former", "memory", "only_new_labels", "repeats", "single_label", "split_by", "vectors"}
+)
+"""Settings of training, updating and measuring; requests have neither these nor those of a section of a method."""
+OTHER_NAMES = {"decision.probabilities": "--probabilities", "former": "--with"}
+"""Options that are not named as their settings are; other settings of sections follow ``--set``."""
 
 _interface: ContextVar[Interface] = ContextVar("manylabel_interface", default="python")
 
@@ -53,21 +59,36 @@ def setting_name(name: str) -> str:
     >>> with settings_worded_for("request"):
     ...     setting_name("text_column"), setting_name("method")
     ('options.text_column', "'method'")
+    >>> with settings_worded_for("request"):
+    ...     setting_name("memory")
+    '--memory on the command line'
     """
     if is_worded_for("command line"):
         return command_line_name(name)
     if is_worded_for("request"):
+        if not _is_in_requests(name):
+            return f"{command_line_name(name)} on the command line"
         return f"'{name}'" if name in JOB_FIELDS else f"options.{name}"
     return name
 
 
+def _is_in_requests(name: str) -> bool:
+    return name not in TRAINING and "." not in name
+
+
 def command_line_name(name: str) -> str:
     """The option that gives a setting on the command line."""
-    return f"--{name.replace('_', '-')}" if name in FLAGS | JOB_FIELDS else f"-o {name}=…"
+    if name in OTHER_NAMES:
+        return OTHER_NAMES[name]
+    if "." in name:
+        return f"--set {name}=…"
+    return f"--{name.replace('_', '-')}" if name in FLAGS | JOB_FIELDS | TRAINING else f"-o {name}=…"
 
 
 def settings_text(**values: Setting) -> str:
     """Settings with their values, as they are given; a tuple gives a setting several values.
+
+    A setting of a section of a method has the section before a dot.
 
     >>> settings_text(header=False, label_column=("area", "sub area"))
     "header=False, label_column=['area', 'sub area']"
@@ -77,26 +98,57 @@ def settings_text(**values: Setting) -> str:
     >>> with settings_worded_for("request"):
     ...     settings_text(header=False, label_column=("area", "sub area"))
     '"options": {"header": false, "label_column": ["area", "sub area"]}'
+    >>> settings_text(**{"features.stemmer": None, "single_label": False})
+    "features={'stemmer': None}, single_label=False"
+    >>> with settings_worded_for("command line"):
+    ...     settings_text(**{"features.stemmer": None, "model.views": (), "single_label": False})
+    "--set features.stemmer=none --set 'model.views=[]' --multi-label"
+    >>> with settings_worded_for("request"):
+    ...     settings_text(**{"decision.probabilities": "logistic"})
+    '--probabilities logistic on the command line'
     """
     if is_worded_for("command line"):
-        return " ".join(_assignment(name, one) for name, value in values.items() for one in _each(value))
+        return _assignments(values)
     if is_worded_for("request"):
+        if not any(map(_is_in_requests, values)):
+            return f"{_assignments(values)} on the command line"
         fields = {name: value for name, value in values.items() if name in JOB_FIELDS}
         options = {name: value for name, value in values.items() if name not in JOB_FIELDS}
         return json.dumps(fields | ({"options": options} if options else {}), ensure_ascii=False)[1:-1]
-    return ", ".join(f"{name}={list(value) if isinstance(value, tuple) else value!r}" for name, value in values.items())
+    return ", ".join(
+        _argument(name, list(value) if isinstance(value, tuple) else value) for name, value in values.items()
+    )
 
 
-def _each(value: Setting) -> tuple[str | int | bool, ...]:
-    return value if isinstance(value, tuple) else (value,)
+def _argument(name: str, value: object) -> str:
+    """A setting as an argument in Python."""
+    section, _, key = name.rpartition(".")
+    return f"{section}={{{key!r}: {value!r}}}" if section else f"{name}={value!r}"
 
 
-def _assignment(name: str, value: str | int | bool) -> str:
+def _assignments(values: Mapping[str, Setting]) -> str:
+    """Settings with their values on the command line."""
+    return " ".join(_assignment(name, one) for name, value in values.items() for one in _each(name, value))
+
+
+def _each(name: str, value: Setting) -> tuple[str | int | bool | None, ...]:
+    """The values of a setting, each of which is given by itself; a list in a section is one value."""
+    if not isinstance(value, tuple):
+        return (value,)
+    return (json.dumps(value, ensure_ascii=False),) if "." in name else value
+
+
+def _assignment(name: str, value: str | int | bool | None) -> str:
     """A setting with one value on the command line."""
+    if name == "single_label":
+        return "--single-label" if value else "--multi-label"
     flag = command_line_name(name).removesuffix("…")
     if value is True and name in FLAGS:
         return flag
-    written = str(value).lower() if isinstance(value, bool) else str(value)
+    written = str(value).lower() if value is None or isinstance(value, bool) else str(value)
+    if "." in name and flag.endswith("="):
+        option, _, assigned = f"{flag}{written}".partition(" ")
+        return f"{option} {shlex.quote(assigned)}"
     return f"{flag}{shlex.quote(written)}" if flag.endswith("=") else f"{flag} {shlex.quote(written)}"
 
 

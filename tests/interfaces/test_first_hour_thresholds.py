@@ -16,6 +16,7 @@ from manylabel.decisions.threshold_figures import ThresholdFigures
 from manylabel.estimator import Csr
 from manylabel.exceptions import DecisionError, ParameterError, UnknownNameError
 from manylabel.models.score_kinds import ScoreKind
+from manylabel.wording import settings_worded_for
 
 LETTERS = load("townhall").corpus.subset(range(200))
 NEW = load("townhall").corpus.subset(range(200, 260))
@@ -109,17 +110,21 @@ def test_point_17_wrong_assignments_are_refused(path: Path) -> None:
     assert top.thresholds is None
     whole = (
         "This model decides label sets as a whole, so a single label has no threshold. Set all thresholds at once, "
-        "or train with --set decision.rule=per-label."
+        "or train with decision={'rule': 'per-label'}."
     )
     with pytest.raises(DecisionError, match=f"^{re.escape(whole)}$"):
         top.thresholds = {LABEL: 0.5}
     one = TextClassifier("svm", folds=3, decision={"rule": "top-k", "k": 1}).fit(LETTERS.texts, LETTERS.label_sets)
     single = (
         "This model predicts exactly one label per document, the one with the highest score, so it has no thresholds. "
-        "Use predict --threshold to leave uncertain documents without a label, or train with --multi-label "
-        "(single_label=False)."
+        "Train with single_label=False."
     )
     with pytest.raises(DecisionError, match=f"^{re.escape(single)}$"):
+        one.thresholds = 0.5
+    asked = "Use predict --threshold to leave uncertain documents without a label, or train with --multi-label."
+    with settings_worded_for("command line"), pytest.raises(DecisionError, match=re.escape(asked)):
+        one.thresholds = 0.5
+    with settings_worded_for("request"), pytest.raises(DecisionError, match="with --multi-label on the command line"):
         one.thresholds = 0.5
 
 
@@ -283,7 +288,10 @@ def test_python_refuses_targets_that_are_none(model: TextClassifier, tmp_path: P
     natural.save(tmp_path / "natural.manylabel")
     text = " ".join(printed("thresholds", tmp_path / "natural.manylabel", "--precision", "0.9", code=2).split())
     assert "learns no thresholds" in text
-    assert "(--set decision.rule=per-label). Or give labelled documents that the model was not trained on" in text
+    assert (
+        "Train it with --set decision.rule=per-label. Or give labelled documents that the model was not trained on"
+        in text
+    )
 
 
 def test_figures_that_stay_the_same_are_explained(path: Path, printed: Printed) -> None:

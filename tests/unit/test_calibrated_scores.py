@@ -107,7 +107,7 @@ def test_thresholds_beyond_what_a_probability_can_show() -> None:
 
 def test_what_is_no_probability_says_so(letters: Any) -> None:
     model = TextClassifier("svm", decision={"probabilities": None}).fit(letters.texts, letters.label_sets)
-    with pytest.raises(AttributeError, match="--probabilities logistic"):
+    with pytest.raises(AttributeError, match=r"Train it with decision={'probabilities': 'logistic'}\.$"):
         model.predict_proba(letters.texts)
     with pytest.raises(AttributeError, match="margin"):
         model.decided_.predict_proba(model.transform(letters.texts))

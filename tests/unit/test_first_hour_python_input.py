@@ -168,6 +168,14 @@ class TestLabels:
         with pytest.raises(DataError, match=sentence):
             TextClassifier("nb-binary").fit(TEXTS[:2], labels)
 
+    def test_labels_left_out_are_asked_for_with_a_remedy(self) -> None:
+        model = TextClassifier("nb-binary")
+        for learn in (model.fit, model.fit_transform):
+            with pytest.raises(DataError, match=r"requires y .*fit\(corpus\.texts, corpus\.label_sets\)"):
+                learn(TEXTS)
+            with pytest.raises(DataError, match=r"Pass corpus\.texts as documents and corpus\.label_sets as labels"):
+                learn(load_corpus("townhall").corpus)  # type: ignore[arg-type]
+
 
 class TestMatrices:
     """Point 6 of the first-hour list: matrices are checked in one place, for every method."""

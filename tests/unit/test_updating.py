@@ -132,7 +132,7 @@ def test_what_cannot_be_updated_is_refused_in_a_sentence(svm):
     with pytest.raises(UnsupportedError, match=r"svm cannot learn known labels from new documents alone\. Give"):
         copied(svm).update(NEW.texts, without(NEW.label_sets))
     known, former = without(NEW.label_sets), (OLD.texts, without(OLD.label_sets))
-    with pytest.raises(DataError, match=r"have no new label, .* Leave out --only-new-labels"):
+    with pytest.raises(DataError, match=r"have no new label, .* Leave out only_new_labels"):
         copied(svm).update(NEW.texts, known, former=former, only_new_labels=True)
     with pytest.raises(DataError, match="merged and split labels from documents, but none were given"):
         copied(svm).update(merge={svm.labels_[0]: svm.labels_[1]})

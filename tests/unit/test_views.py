@@ -150,7 +150,7 @@ def test_an_update_keeps_the_views(model: TextClassifier) -> None:
 def test_an_export_is_refused(model: TextClassifier, tmp_path: Path) -> None:
     with pytest.raises(
         UnsupportedError,
-        match=r"Train it with words alone: --set 'model\.views=\[\]'",
+        match=r"Train it with words alone: model={'views': \[\]}\.",
     ):
         model.export(tmp_path / "model.json", "json")
 

@@ -28,7 +28,7 @@ from manylabel.metrics.targets import TargetMetric
 from manylabel.parameters import value_text
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
-from manylabel.wording import counted
+from manylabel.wording import counted, setting_name
 
 LEVEL = 0.05
 
@@ -86,7 +86,9 @@ def tune(
         runner.advance = advance
         search = halve(listed, rungs, runner.run, metric)
     if not search.steps:
-        raise ParameterError("The budget ended before the method's own settings were measured. Give a longer --budget.")
+        raise ParameterError(
+            f"The budget ended before the method's own settings were measured. Give a longer {setting_name('budget')}."
+        )
     return Tuned(ranges, tuple(listed), tuple(rungs), search, judge(search, metric, len(listed), work.seed))
 
 

@@ -79,7 +79,7 @@ to scores first, for example (scores >= 0.5).
     if labels is None:
         raise DataError(
             "TextClassifier requires y to be passed, but the target y is None.",
-            remedy="Pass one label set per document.",
+            remedy="Pass one label set per document, for example fit(corpus.texts, corpus.label_sets).",
         )
     _check_names(known)
     if sparse.issparse(labels):

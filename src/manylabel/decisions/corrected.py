@@ -20,7 +20,10 @@ from manylabel.models.score_kinds import ScoreKind
 from manylabel.parameters import Constraint
 from manylabel.stored import Each, Fields, Maybe, Scalar, Sometimes, Stored, Word, reals, total
 from manylabel.strategies.described import DescribedLabels
+from manylabel.wording import is_worded_for, settings_text
 
+PER_LABEL = {"decision.rule": "per-label"}
+"""The setting by which each label has a threshold of its own."""
 LISTED = 20
 """How many corrected labels a record names; of more it keeps the number."""
 
@@ -72,17 +75,18 @@ def corrected(
     rule, kind, n_labels = decided.rule_, decided.score_kind, len(labels)
     calibration = decided.calibration_
     if isinstance(calibration, Temperature) or (rule is not None and rule.predicts_one_label):
+        leave = "Use predict --threshold to leave uncertain documents without a label, or train"
+        train = leave if is_worded_for("command line") else "Train"
         raise DecisionError(
             "This model predicts exactly one label per document, the one with the highest score, so it has no "
-            "thresholds. Use predict --threshold to leave uncertain documents without a label, or train with "
-            "--multi-label (single_label=False)."
+            f"thresholds. {train} with {settings_text(single_label=False)}."
         )
     before = decided.thresholds()
     everything = len(np.unique(columns)) == n_labels
     if before is None and not everything:
         raise DecisionError(
             "This model decides label sets as a whole, so a single label has no threshold. Set all thresholds at once, "
-            "or train with --set decision.rule=per-label."
+            f"or train with {settings_text(**PER_LABEL)}."
         )
     wanted = np.full(n_labels, math.nan)
     wanted[columns] = shown
@@ -142,10 +146,10 @@ def figures_of(decided: DecidedModel) -> ThresholdFigures:
         remedy = f"Train it with at least {decided.folds} documents that have labels."
     elif decided.learns_out_of_fold and decided.probabilities is None:
         cause = "was trained without probabilities"
-        remedy = "Train it with decision={'probabilities': 'logistic'} (--probabilities logistic)."
+        remedy = f"Train it with {settings_text(**{'decision.probabilities': 'logistic'})}."
     else:
         cause = "has a decision rule that learns no thresholds"
-        remedy = "Train it with decision={'rule': 'per-label'} (--set decision.rule=per-label)."
+        remedy = f"Train it with {settings_text(**PER_LABEL)}."
     raise DecisionError(f"This model {cause}, so it has no figures of out-of-fold scores. {remedy}")
 
 

@@ -25,7 +25,7 @@ from manylabel.models.score_kinds import ScoreKind
 from manylabel.recipe import Recipe
 from manylabel.strategies.described import DescribedLabels
 from manylabel.text_model import TextModel
-from manylabel.wording import counted
+from manylabel.wording import counted, is_worded_for, settings_text
 
 NAME, VERSION = "manylabel-export", 1
 """The entries `format` and `version` of the form."""
@@ -95,14 +95,15 @@ def _vectorizer(features: FeaturePipeline) -> Vectorizer:
 def _part_without_form(name: str, part: Any) -> str:
     """Why a model whose feature pipeline holds this part cannot be exported, and what to do."""
     if isinstance(part, VectorView):
+        without = "--encoder and --vectors" if is_worded_for("command line") else "an encoder"
         return (
             f"A model with an encoder or ready vectors ({part.name_}) cannot be exported, because an export reads "
-            "words alone. Train it without --encoder and --vectors, in Python without encoder."
+            f"words alone. Train it without {without}."
         )
     if isinstance(part, FurtherViews):
         return (
             f"A model that reads {' and '.join(part.names_)} beside words cannot be exported. Train it with words "
-            "alone: --set 'model.views=[]', in Python model={\"views\": []}."
+            f"alone: {settings_text(**{'model.views': ()})}."
         )
     what = "keyword rules (features.rules)" if name == "keywords_" else f"{name} in its feature pipeline"
     return f"A model with {what} cannot be exported. Train it without."
@@ -113,7 +114,7 @@ def _scores_without_form(method: str, decided: DecidedModel) -> str:
     if isinstance(decided.model_, DescribedLabels):
         return (
             "A model that compares documents with label descriptions cannot be exported. Train it without "
-            "--label-descriptions, in Python without descriptions."
+            f"{'--label-descriptions' if is_worded_for('command line') else 'descriptions'}."
         )
     if decided.model.is_exportable or method in exportable_methods():
         return (
@@ -199,7 +200,8 @@ def shown_form(decided: DecidedModel, kind: ScoreKind) -> Form:
     found: Any = decided.calibration_.exported()
     if found is None:
         raise UnsupportedError(
-            "Isotonic probabilities cannot be exported. Train with --probabilities logistic, which is the default."
+            "Isotonic probabilities cannot be exported. Train with "
+            f"{settings_text(**{'decision.probabilities': 'logistic'})}, which is the default."
         )
     return {**found}
 
@@ -216,7 +218,7 @@ def decision_form(decided: DecidedModel, natural: Form | None, n_labels: int) ->
         known = ", ".join(name for name in RULES if name not in NOT_EXPORTED)
         raise UnsupportedError(
             f"The decision rule of this model, {name}, cannot be exported with its settings. Train it with another "
-            f"(--set decision.rule=NAME): {known}."
+            f"({settings_text(**{'decision.rule': 'NAME'})}): {known}."
         )
     at_least_one = rule is not None and rule.fallback == "argmax"
     return {**found, "at_least_one": at_least_one, "labels_empty": decided.labels_empty_documents}

@@ -25,6 +25,7 @@ from manylabel.features.scripts import MARKS, SPACELESS
 from manylabel.features.terms import stem
 from manylabel.models.exported import Form
 from manylabel.text_model import TextModel
+from manylabel.wording import settings_text
 
 STEMMERS: Mapping[str, Mapping[str, str]] = {
     "english": {"added": "add", "evening": "evening", "internal": "internal", "skis": "ski", "vying": "vie"},
@@ -82,7 +83,7 @@ def as_javascript(form: Form) -> str:
     if text["tokens"] == "pattern":
         raise UnsupportedError(
             "Tokens by a regular expression of Python cannot be exported to JavaScript. Train with "
-            "--set features.tokens=words, or export to sklearn."
+            f"{settings_text(**{'features.tokens': 'words'})}, or export to sklearn."
         )
     text |= {"pattern": None, "marks": _ranges_of(MARKS), "spaceless": _ranges_of(SPACELESS)}
     if text["strip_accents"] == "unicode":
@@ -112,7 +113,7 @@ def _stemmer(language: str | None) -> str:
     if language not in STEMMERS:
         raise UnsupportedError(
             f"The {language} stemmer is not available in JavaScript; there are {', '.join(STEMMERS)}. Train with "
-            "--set features.stemmer=none, or export to sklearn."
+            f"{settings_text(**{'features.stemmer': None})}, or export to sklearn."
         )
     known = STEMMERS[language]
     if stem(list(known), language) != list(known.values()):

@@ -12,6 +12,7 @@ from manylabel.exceptions import ManylabelWarning, ParameterError, UnknownNameEr
 from manylabel.features.languages import RECOGNISED, guess_language
 from manylabel.features.scripts import MAX_CHARACTERS, PATTERNS, guess_tokens, has_markup, spread, without_markup
 from manylabel.features.terms import stemmer_languages
+from manylabel.wording import settings_text
 
 GUESS = "auto"
 """The value of `stemmer`, `tokens` and `markup` that chooses by the training texts."""
@@ -87,7 +88,7 @@ def _warn_of_other_letters(texts: Sequence[str]) -> None:
     if lost > MAX_LOST * len(letters):
         warnings.warn(
             f"tokens = 'letters' reads only the letters a to z, and {100 * lost / len(letters):.0f} % of the letters "
-            "here are others. Use --set features.tokens=auto (features={'tokens': 'auto'} in Python).",
+            f"here are others. Use {settings_text(**{'features.tokens': 'auto'})}.",
             ManylabelWarning,
             stacklevel=2,
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from manylabel.exceptions import DataError, MissingDataError, MissingExtraError, ParameterError
 from manylabel.features.encoders import Encoder, Vectors
-from manylabel.wording import counted, there_are
+from manylabel.wording import counted, is_worded_for, there_are
 
 
 class ReadyVectors(Encoder):
@@ -38,9 +38,10 @@ class ReadyVectors(Encoder):
         """The rows of the texts."""
         unknown = next((text for text in texts if text not in self.places), None)
         if unknown is not None:
+            option = ": --vectors FILE" if is_worded_for("command line") else ""
             raise DataError(
                 f"There is no vector for the document {unknown[:60]!r}.",
-                remedy="A model with ready vectors needs those of each document that it predicts: --vectors FILE.",
+                remedy=f"A model with ready vectors needs those of each document that it predicts{option}.",
             )
         return self.rows[[self.places[text] for text in texts]]
 

@@ -17,7 +17,7 @@ from manylabel.features.scripts import without_markup
 from manylabel.features.terms import CountedTerms
 from manylabel.features.vector_cache import encode_cached
 from manylabel.stored import Flag, Maybe, Stored, Word, finite_reals
-from manylabel.wording import counted
+from manylabel.wording import counted, is_worded_for
 
 DocumentReader: TypeAlias = Callable[[Text], CountedTerms]
 """One text → its columns of X and their values."""
@@ -111,16 +111,16 @@ class VectorView(Estimator):
     def _load(self) -> Encoder:
         if self.folder_ is None:
             raise MissingDataError(
-                f"This model reads vectors ({self.name_}) that it cannot compute by itself. Give them: --vectors FILE "
-                "or --encoder FOLDER; in Python TextClassifier.load(path, encoder=…)."
+                f"This model reads vectors ({self.name_}) that it cannot compute by itself. Give "
+                f"{_remedy('them', '--vectors FILE or --encoder FOLDER', '…')}."
             )
         try:
             encoder = load_encoder(self.folder_)
         except (MissingDataError, DataError) as error:
             raise MissingDataError(
                 f"This model reads vectors of the encoder {self.name_} (checksum {str(self.sha256_)[:12]}), which was "
-                f"in {self.folder_}: {error} Name the folder it is in now: --encoder FOLDER; in Python "
-                "TextClassifier.load(path, encoder=folder)."
+                f"in {self.folder_}: {error} Name "
+                f"{_remedy('the folder it is in now', '--encoder FOLDER', 'folder')}."
             ) from error
         self._check(encoder)
         return encoder
@@ -188,3 +188,10 @@ def _probe(encoder: Encoder) -> Floats:
         return np.zeros(encoder.rows.shape[1])
     found: Floats = scaled(encoder.encode([PROBE]))[0]
     return found
+
+
+def _remedy(what: str, options: str, encoder: str) -> str:
+    """What to give, and how; requests predict with models as they were loaded."""
+    if is_worded_for("python"):
+        return f"{what}: TextClassifier.load(path, encoder={encoder})"
+    return f"{what}: {options}" if is_worded_for("command line") else f"{what} on the command line: predict {options}"

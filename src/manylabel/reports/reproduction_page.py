@@ -84,7 +84,7 @@ def _summary(found: Sequence[Reproduction]) -> Table:
 
 def _experiment_blocks(experiment: Experiment) -> list[Block]:
     blocks: list[Block] = [Heading(f"{experiment.key} {experiment.title}"), Note(experiment.setting)]
-    blocks += [Note(f"Chosen: {choice}", "quiet") for choice in experiment.chosen]
+    blocks += [Note(choice, "quiet") for choice in experiment.chosen]
     for sheet in experiment.sheets:
         blocks.append(Note(sheet_title(sheet) + (f". {sheet.note}" if sheet.note else "")))
         blocks.append(Table([Column(""), *(Column(name) for name in sheet.columns)], sheet_rows(sheet)))

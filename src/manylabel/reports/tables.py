@@ -211,7 +211,7 @@ def _latex(facts: ComparisonRecord) -> str:
     size = f"{sample}{facts.documents} documents, {facts.labels} labels"
     how = latex_text(f"{facts.metric.title} in percent on {facts.data} ({size}), {facts.folds}")
     of_folds = f" {latex_text(repeated_text(facts).strip())}"
-    names = "method", "terms", "rule", latex_text(facts.metric.name), "95\\,\\%", "difference", "$p$"
+    names = "method", "features", "rule", latex_text(facts.metric.name), "95\\,\\%", "difference", "$p$"
     head = " & ".join([*names, *(["$p$ repeated"] if is_repeated else [])])
     caption = (
         f"{how}. 95\\,\\% percentile intervals over documents; $p$ of a permutation test against the best, corrected "

@@ -10,6 +10,7 @@ from typing import Any, Self
 from manylabel.exceptions import DataError, MissingExtraError, ParameterError
 from manylabel.progress import stage
 from manylabel.scale.engine import Engine, Task, answer_task, check_answer
+from manylabel.wording import setting_name
 
 
 class DaskEngine(Engine):
@@ -76,7 +77,7 @@ class DaskEngine(Engine):
         except distributed.scheduler.KilledWorker as error:
             raise DataError(
                 f"Several workers of the cluster ended while they ran {task.name!r}.",
-                remedy="Perhaps memory ran out: use a smaller --memory. The same command goes on.",
+                remedy=f"Perhaps memory ran out: use a smaller {setting_name('memory')}. The same command goes on.",
             ) from error
         except CancelledError as error:
             raise DataError(

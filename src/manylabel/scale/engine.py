@@ -27,6 +27,7 @@ from typing import Any, Self
 from manylabel.data.atomic import atomic_text
 from manylabel.exceptions import DataError, ManylabelError, ParameterError
 from manylabel.progress import stage, track
+from manylabel.wording import setting_name
 
 ROOM = "manylabel.scale."
 ARITY = 8
@@ -237,7 +238,8 @@ class _Worker:
         if not answer:
             raise DataError(
                 f"A worker process ended while it ran {task.name!r} (exit code {self.process.wait()}).",
-                remedy="Perhaps memory ran out: use fewer workers or a smaller --memory. The same command goes on.",
+                remedy="Perhaps memory ran out: use fewer workers or a smaller "
+                f"{setting_name('memory')}. The same command goes on.",
             )
         check_answer(json.loads(answer))
 

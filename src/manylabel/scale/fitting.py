@@ -38,6 +38,7 @@ from manylabel.scale.selected import PARTS_A_TASK, Selected, csr_arrays, csr_of
 from manylabel.scale.svm_blocks import Kept, fit_blocks, label_blocks
 from manylabel.scale.tables import digest, replace_array, replace_arrays, save_arrays
 from manylabel.strategies.weighted_member import WeightedMember
+from manylabel.wording import setting_name
 
 TABLES = {"LabelTermCounts": LabelTermCounts, "ValueTable": ValueTable, "Contingency": Contingency}
 
@@ -310,5 +311,5 @@ def _refusal(model: MultiLabelModel) -> UnsupportedError:
     return UnsupportedError(
         f"{type(model).__name__} cannot be trained on a corpus that does not fit in memory. Use naive Bayes, "
         "Rocchio, a linear SVM, logistic regression, a mixture model or neighbours (nb, rocchio, svm, logistic, pmm, "
-        "knn or the default), or raise --memory."
+        f"knn or the default), or raise {setting_name('memory')}."
     )

@@ -35,7 +35,7 @@ from manylabel.scale.fitting import ShardedOutOfFold, check_model
 from manylabel.scale.matrix import Matrix, Part
 from manylabel.scale.shards import ShardedCorpus
 from manylabel.scale.tables import Tables, places
-from manylabel.wording import counted
+from manylabel.wording import counted, setting_name
 
 SAMPLED_SHARDS = 64
 SAMPLED_BYTES = 1 << 18
@@ -339,7 +339,7 @@ def check_recipe(recipe: Recipe) -> None:
     for what, is_set in needs.items():
         if is_set:
             raise UnsupportedError(
-                f"Training with {what} needs all documents in memory. Leave it out, or raise --memory."
+                f"Training with {what} needs all documents in memory. Leave it out, or raise {setting_name('memory')}."
             )
     check_model(recipe.build().model)
 

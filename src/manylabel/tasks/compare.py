@@ -41,7 +41,7 @@ from manylabel.reports.choosing_records import (
 from manylabel.tasks.corpora import Source, load_source, split_of
 from manylabel.tasks.dividing import folds_of, ignores_labels, in_order_of_time, stratified_sample, time_column
 from manylabel.tasks.winner import DocumentsInMemory, TimeLeft
-from manylabel.wording import counted, setting_name
+from manylabel.wording import counted, setting_name, settings_text
 
 FOLDS = 5
 REFERENCE, FOR_REFERENCE = "svm", 0.2
@@ -304,7 +304,10 @@ def _divide(
     if repeats > 1:
         # Time-ordered folds are the same in every repetition; with repetitions folds are drawn at random.
         if time_column(train):
-            raise ParameterError("Time-ordered folds cannot be repeated. Leave out --repeats, or --split-by time:….")
+            raise ParameterError(
+                f"Time-ordered folds cannot be repeated. Leave out {setting_name('repeats')}, or "
+                f"{settings_text(split_by='time:…')}."
+            )
         test = None
     corpus = in_order_of_time(train, test)
     whole = Traits.of(FoldWork.of(corpus, [], n_jobs=n_jobs), corpus.fields)

@@ -236,7 +236,7 @@ def name_labels(corpus: Corpus, source: Source, model: TextClassifier | None = N
             raise DataError(
                 "There is no vocabulary that names the labels in other languages.",
                 path=source.data,
-                remedy="Give one (--vocabulary FILE): SKOS, TSV or CSV.",
+                remedy=f"Give one{' (--vocabulary FILE)' if is_worded_for('command line') else ''}: SKOS, TSV or CSV.",
             )
         return corpus
     named = with_named_concepts(corpus, vocabulary, () if model is None else model.labels_)

@@ -35,7 +35,7 @@ from manylabel.tasks.corpora import Source, documents_of, load_source, ready_vec
 from manylabel.tasks.dividing import drop_straddling, find_straddling, train_and_test
 from manylabel.tasks.model_facts import stored_facts
 from manylabel.tasks.models import Overrides, fit_corpus
-from manylabel.wording import counted, is_worded_for
+from manylabel.wording import counted, is_worded_for, setting_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,9 +231,13 @@ def evaluate_repeatedly(
     methods have the same splits.
     """
     if repeats < 2:
-        raise ParameterError(f"--repeats must be at least 2, not {repeats}: a standard deviation needs two splits.")
+        raise ParameterError(
+            f"{setting_name('repeats')} must be at least 2, not {repeats}: a standard deviation needs two splits."
+        )
     if source.split_by:
-        raise ParameterError("--repeats draws random splits of single documents. Leave out --split-by.")
+        raise ParameterError(
+            f"{setting_name('repeats')} draws random splits of single documents. Leave out {setting_name('split_by')}."
+        )
     began = time.perf_counter()
     recipes = {method: Recipe.of(method, overrides) for method in methods}
     loaded = load_source(source)

@@ -19,6 +19,7 @@ from manylabel.scale.extents import UNPACKED, Extent
 from manylabel.scale.in_memory import FIXED_MEMORY, memory_of_all
 from manylabel.scale.shards import FORMATS, SHARD_BYTES, ShardedCorpus, is_pattern, shard_files
 from manylabel.tasks.corpora import Source
+from manylabel.wording import is_worded_for
 
 MODEL_IN_MEMORY = 3
 """Bytes of memory for each byte of a model file."""
@@ -102,11 +103,15 @@ def check_all_in_memory(source: Source, memory: str | int | None, command: str) 
     What a corpus takes is known for files of the formats that are read in shards.
     """
     if is_large(source, memory):
+        what, remedy = f"manylabel {command}", "raise --memory, or give fewer documents. `train`, `predict` and "
+        remedy += "`evaluate` read from disk."
+        if is_worded_for("request"):
+            what, remedy = "The job", "give fewer documents."
         check_memory(
             memory_of_all(text_bytes(shard_files(source.data, format=source.format))),
             memory,
-            f"manylabel {command} reads all documents into memory. With {source.data} it",
-            "raise --memory, or give fewer documents. `train`, `predict` and `evaluate` read from disk.",
+            f"{what} reads all documents into memory. With {source.data} it",
+            remedy,
         )
 
 

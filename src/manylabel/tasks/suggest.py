@@ -18,6 +18,7 @@ from manylabel.exceptions import DataError, UnsupportedError
 from manylabel.insight.suggest import best_candidates, choose_documents, document_values
 from manylabel.reports.audit_records import SuggestedDocument, SuggestionRecord
 from manylabel.tasks.corpora import Source, beginnings, describe_labels, documents_of, load_source
+from manylabel.wording import is_worded_for
 
 METHOD = "svm"
 MOST_LABELS = 5
@@ -81,7 +82,10 @@ def _to_label(
     if unlabelled is not None:
         pool = load_source(replace(unlabelled, labels=False), names_labels=False, like=corpus).corpus
     if not len(pool):
-        raise DataError("Every document has a label.", path=corpus.source, remedy="Name others with --unlabelled FILE.")
+        option = ": --unlabelled FILE" if is_worded_for("command line") else ""
+        raise DataError(
+            "Every document has a label.", path=corpus.source, remedy=f"Give others without labels{option}."
+        )
     return corpus, labelled, pool, _chosen(_learned(corpus, labelled, seed), pool, count)
 
 
