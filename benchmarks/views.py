@@ -59,7 +59,7 @@ SIZES = (100, 300, 1_000, 3_000, 0)
 BEFORE, WORDS, AUTO = "before", "words", "auto"
 BASES = (BEFORE, WORDS)
 """What `auto` and encoders are compared with."""
-PLAIN = {"views": (), "stacked": False}
+PLAIN = {"views": (), "stacked": False, "label_names": False}
 KINDS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     BEFORE: {"model": PLAIN},
     WORDS: {"model": PLAIN},

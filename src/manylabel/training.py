@@ -109,7 +109,7 @@ class Training:
             sample_weight = None if sample_weight is None else sample_weight[train]
             moments = None if moments is None else moments[train]
         learned = self._learn_features(documents, Y, labels, terms, descriptions)
-        facts = self._facts(learned, Y, labels, parents, deadline)
+        facts = self._facts(learned, Y, labels, parents, deadline, descriptions)
         unlearned = None if held_out is None else (self.pipeline.transform(held_out[0]), held_out[1])
         splits = None if moments is None else _time_ordered(moments, self.folds)
         self._learn_model(learned, Y, facts, unlearned, splits, sample_weight)
@@ -201,12 +201,20 @@ class Training:
         return learned
 
     def _facts(
-        self, learned: Learned, Y: Csr, labels: Sequence[str], parents: Ints | None, deadline: Deadline | None
+        self,
+        learned: Learned,
+        Y: Csr,
+        labels: Sequence[str],
+        parents: Ints | None,
+        deadline: Deadline | None,
+        descriptions: Sequence[str] | None,
     ) -> Facts:
         """What is known about the corpus besides X and Y, and the time that there is."""
         facts: Facts = {**learned.facts}
         if self.pipeline.vectors_ is not None and (vectors := self.pipeline.vectors_.of_names(labels)) is not None:
             facts["label_vectors"] = vectors
+        if "name_terms" in self.decided.wants and descriptions is None and self._reads_words():
+            facts["name_terms"] = self.pipeline.transform(list(labels))
         if parents is not None:
             facts["parents"] = parents
         if deadline is not None:
@@ -216,6 +224,14 @@ class Training:
             if of_counts is not None:
                 facts["counts_of_counts"] = of_counts
         return facts
+
+    def _reads_words(self) -> bool:
+        """Whether X holds the counts of words of texts without fields, and nothing else."""
+        pipeline = self.pipeline
+        others = pipeline.keywords_, pipeline.vectors_, pipeline.weighting_
+        return all(one is None for one in others) and (
+            pipeline.vectorizer_ is not None and pipeline.vectorizer_.fields is None
+        )
 
     def _keep_unseen(self, Y_true: Csr, Y_pred: Csr) -> None:
         self.unseen = Y_true, Y_pred

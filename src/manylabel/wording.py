@@ -14,20 +14,59 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Literal, TypeAlias
 
-__all__ = ["Interface", "counted", "is_worded_for", "setting_name", "settings_text", "settings_worded_for", "there_are"]
+__all__ = [
+    "Interface",
+    "counted",
+    "is_worded_for",
+    "setting_name",
+    "settings_text",
+    "settings_worded_for",
+    "there_are",
+    "worded_for",
+]
 
 Interface: TypeAlias = Literal["python", "command line", "request"]
 Setting: TypeAlias = str | int | bool | tuple[str, ...] | None
 
 FLAGS = frozenset({"format", "encoding", "text_column", "label_column", "label_separator", "merge_labels"})
 """Settings of reading that have an option of their own on the command line; the others follow ``-o``."""
-JOB_FIELDS = frozenset({"method", "metric", "budget"})
+JOB_FIELDS = frozenset({"method", "metric", "model", "budget"})
 """Settings beside those of reading: a request has them beside its ``options``."""
-TRAINING = frozenset(
-    {"encoder", "former", "memory", "only_new_labels", "repeats", "single_label", "split_by", "vectors"}
+TASKS = frozenset(
+    {
+        "add",
+        "cluster",
+        "drop_duplicates",
+        "encoder",
+        "hierarchy",
+        "label_language",
+        "memory",
+        "merge",
+        "only_new_labels",
+        "order_by",
+        "precision",
+        "prompts",
+        "recall",
+        "rename",
+        "repeats",
+        "single_label",
+        "split_by",
+        "split_label",
+        "vectors",
+        "vocabulary",
+        "workers",
+    }
 )
-"""Settings of training, updating and measuring; requests have neither these nor those of a section of a method."""
-OTHER_NAMES = {"decision.probabilities": "--probabilities", "former": "--with"}
+"""Settings of tasks and of their data; requests have neither these, nor those of `OTHER_NAMES`, nor those of a section
+of a method."""
+OTHER_NAMES = {
+    "analyse": "--report and --tables",
+    "decision.probabilities": "--probabilities",
+    "descriptions": "--label-descriptions",
+    "engine": "--workers and --cluster",
+    "former": "--with",
+    "source": "--data",
+}
 """Options that are not named as their settings are; other settings of sections follow ``--set``."""
 
 _interface: ContextVar[Interface] = ContextVar("manylabel_interface", default="python")
@@ -43,9 +82,14 @@ def settings_worded_for(interface: Interface) -> Iterator[None]:
         _interface.reset(token)
 
 
+def worded_for() -> Interface:
+    """The interface whose users read the messages."""
+    return _interface.get()
+
+
 def is_worded_for(interface: Interface) -> bool:
     """Whether messages are read by those who use this interface."""
-    return _interface.get() == interface
+    return worded_for() == interface
 
 
 def setting_name(name: str) -> str:
@@ -73,7 +117,7 @@ def setting_name(name: str) -> str:
 
 
 def _is_in_requests(name: str) -> bool:
-    return name not in TRAINING and "." not in name
+    return name not in TASKS and name not in OTHER_NAMES and "." not in name
 
 
 def command_line_name(name: str) -> str:
@@ -82,7 +126,7 @@ def command_line_name(name: str) -> str:
         return OTHER_NAMES[name]
     if "." in name:
         return f"--set {name}=…"
-    return f"--{name.replace('_', '-')}" if name in FLAGS | JOB_FIELDS | TRAINING else f"-o {name}=…"
+    return f"--{name.replace('_', '-')}" if name in FLAGS | JOB_FIELDS | TASKS else f"-o {name}=…"
 
 
 def settings_text(**values: Setting) -> str:

@@ -81,6 +81,11 @@ def test_nothing_unpickles_or_evaluates() -> None:
     assert found == []
 
 
+def test_no_file_is_longer_than_four_hundred_lines() -> None:
+    lengths = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCE.rglob("*.py")}
+    assert {name: lines for name, lines in lengths.items() if lines > 400} == {}
+
+
 def test_libraries_do_not_print() -> None:
     printing = re.compile(r"^\s*print\(")
     for path in SOURCE.rglob("*.py"):

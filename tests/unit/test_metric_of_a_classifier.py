@@ -36,12 +36,14 @@ def test_saved_loaded_and_asked_one_by_one(automatic: TextClassifier, tmp_path: 
 def test_the_cost_is_the_one_that_served_the_metric_best() -> None:
     """Costs are tried in turn as long as each does better; the chosen one did better than its neighbours."""
     costs, gains = (1.0, 0.25, 0.0625), {}
-    chosen = TextClassifier("auto", model={"members": ("svm",)}, n_jobs=1).fit(TRAIN.texts, TRAIN.label_sets)
+    chosen = TextClassifier("auto", model={"members": ("svm",), "label_names": False}, n_jobs=1).fit(
+        TRAIN.texts, TRAIN.label_sets
+    )
     assert chosen.recipe.model["costs"] == costs
     assert chosen.decided_.choice_ is not None
     taken = chosen.decided_.choice_["settings"]["C"]
     for cost in costs:
-        fixed = {"members": ("svm",), "C": cost}
+        fixed = {"members": ("svm",), "C": cost, "label_names": False}
         alone = TextClassifier("auto", model=fixed, n_jobs=1).fit(TRAIN.texts, TRAIN.label_sets)
         assert alone.decided_.choice_ is not None
         assert alone.decided_.choice_["settings"] == {}
@@ -93,6 +95,7 @@ def test_the_recipe_names_metric_and_costs() -> None:
         "costs": (1.0, 0.25, 0.0625),
         "views": ("characters", "pairs"),
         "stacked": True,
+        "label_names": True,
     }
     assert Recipe.from_toml(recipe.to_toml()) == recipe
 

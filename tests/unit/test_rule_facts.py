@@ -81,6 +81,7 @@ DEFAULTS: list[tuple[Estimator, dict[str, Any]]] = [
             "C": None,
             "views": (),
             "stacked": False,
+            "label_names": False,
             "most_work": 1e7,
             "n_jobs": None,
             **DECIDED,

@@ -18,7 +18,7 @@ from manylabel.catalog import combined, linear, naive_bayes, nonlinear
 from manylabel.catalog.method import Method
 from manylabel.decisions.table import RULES
 from manylabel.exceptions import ParameterError, UnknownNameError
-from manylabel.wording import shown
+from manylabel.wording import setting_name, settings_text, shown
 
 __all__ = [
     "DEFAULT_METHOD",
@@ -41,13 +41,13 @@ OWN_RULE = "own"
 
 
 _RELEVANCE = "Binary relevance, one classifier per label, is what svm, logistic, nb-binary, trees and others are here."
-_CHAIN = "Classifier chains are the method mnb-vw-cc here; --set model.base=svm makes them of SVMs."
-_CHAINS = "Ensembles of classifier chains are the method mnb-vw-ecc here; --set model.base=svm makes them of SVMs."
-_POWERSET = "Label powerset is the method nb-powerset here; --set model.base=svm makes it of SVMs."
-_PRUNED = "Pruned sets are label powerset without rare sets: nb-powerset here, with --set model.min_count=3."
+_CHAIN = "Classifier chains are the method mnb-vw-cc here; {svm_inside} makes them of SVMs."
+_CHAINS = "Ensembles of classifier chains are the method mnb-vw-ecc here; {svm_inside} makes them of SVMs."
+_POWERSET = "Label powerset is the method nb-powerset here; {svm_inside} makes it of SVMs."
+_PRUNED = "Pruned sets are label powerset without rare sets: nb-powerset here, with {common_sets}."
 _RAKEL = "RAkEL is not included; nb-powerset learns whole label sets, and mnb-vw-ecc is an ensemble of chains."
 _NEIGHBOURS = "Binary relevance of nearest neighbours is the method knn-majority here; ml-knn is ML-kNN."
-_LEXICAL = "Annif's lexical backends are not included; train --label-descriptions FILE compares texts with label names."
+_LEXICAL = "Annif's lexical backends are not included; training with {descriptions} compares texts with label names."
 _RANKING = "Calibrated label ranking is the method one-vs-one here."
 
 COUNTERPARTS: Mapping[str, str] = {
@@ -56,7 +56,7 @@ COUNTERPARTS: Mapping[str, str] = {
     "fasttext": "fastText is not included; auto, svm and logistic are linear classifiers of words as it is.",
     **dict.fromkeys(["mllm", "stwfsa", "yake"], _LEXICAL),
     "pav": "Annif's pav calibrates scores; methods with learned thresholds predict calibrated probabilities here.",
-    "svc": "The method of Annif's svc backend is svm here, with --single-label.",
+    "svc": "The method of Annif's svc backend is svm here, with {one_label}.",
     "nnensemble": "Annif's neural ensemble is not included; ensemble-stacked learns how to combine methods.",
     "parabel": "Label trees as in Parabel and Bonsai are the method label-tree here.",
     "bonsai": "Label trees as in Parabel and Bonsai are the method label-tree here.",
@@ -74,7 +74,9 @@ COUNTERPARTS: Mapping[str, str] = {
     "pcc": "Probabilistic chains are not included; mnb-vw-cc is a chain that decides label by label.",
     "bpmll": "BP-MLL is not included; neural is a network of one hidden layer.",
 }
-"""By the name of a method in another tool, in lower case and without hyphens, a sentence that names ours."""
+"""By the name of a method in another tool, in lower case and without hyphens, a sentence that names ours.
+
+Names in braces are settings, which `counterpart` gives as their reader does."""
 
 
 def find_method(name: object) -> Method:
@@ -83,8 +85,22 @@ def find_method(name: object) -> Method:
         hint = "Give a method by its name. A model of your own reads matrices, as a scikit-learn estimator does."
         raise UnknownNameError("method", shown(name), METHODS, hint)
     if name not in METHODS:
-        raise UnknownNameError("method", name, METHODS, COUNTERPARTS.get(re.sub("[-_ ]", "", name.lower()), ""))
+        raise UnknownNameError("method", name, METHODS, counterpart(name))
     return METHODS[name]
+
+
+def counterpart(name: str) -> str:
+    """A sentence that names our counterpart of a method of another tool; empty where there is none.
+
+    >>> counterpart("Classifier-Chains")
+    "Classifier chains are the method mnb-vw-cc here; model={'base': 'svm'} makes them of SVMs."
+    """
+    return COUNTERPARTS.get(re.sub("[-_ ]", "", name.lower()), "").format(
+        svm_inside=settings_text(**{"model.base": "svm"}),
+        common_sets=settings_text(**{"model.min_count": 3}),
+        one_label=settings_text(single_label=True),
+        descriptions=setting_name("descriptions"),
+    )
 
 
 def method_over(name: str, base: str | None) -> Method:
@@ -160,5 +176,6 @@ def storable_classes() -> Mapping[str, str]:
         "manylabel.strategies.described:DescribedLabels",
         "manylabel.models.label_columns:LabelColumns",
         "manylabel.models.name_similarity:NameSimilarity",
+        "manylabel.models.named_svm:NamedSVM",
     ]
     return {path.partition(":")[2]: path for path in paths}

@@ -126,7 +126,7 @@ COMBINED: tuple[Method, ...] = (
         cost=Cost(start=0.3, words=0.8, cells=1.4),
         features={"stemmer": "auto"},
         members=("svm", "mnb-vw"),
-        settings={"costs": COSTS, "views": VIEWS, "stacked": True},
+        settings={"costs": COSTS, "views": VIEWS, "stacked": True, "label_names": True},
         decision="best",
         search=WORDS,
     ),
@@ -184,7 +184,7 @@ COMBINED: tuple[Method, ...] = (
     ),
     Method(
         "rules",
-        "Keyword rules alone: those of --rules, or up to six words per label found in the training split",
+        "Keyword rules alone: those you wrote, or up to six words per label found in the training split",
         "manylabel.models.keyword_rules:KeywordRules",
         f"{MANNING}, chapter 13",
         cost=Cost(start=0.057, words=0.17, cells=0.071),

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from manylabel.decisions.base import DecisionRule
 from manylabel.decisions.combined import combine, name_member
 from manylabel.decisions.decided import DecidedModel
+from manylabel.decisions.label_names import with_label_names
 from manylabel.decisions.scored import Scored
 from manylabel.decisions.search_sample import is_many, most_searched, searched_scores, spaced_labels
 from manylabel.decisions.shown import Probabilities
@@ -39,6 +40,8 @@ LEAST_DOCUMENTS = 1_000
 LEAST_GAIN = 0.005
 """How much a further view or a stack must gain, in units of the metric, on out-of-fold scores; a view half of it in the
 first fold."""
+LEAST_GAIN_OF_NAMES = 0.0025
+"""The same of label names, which have hardly more to learn."""
 LEAST_GAIN_WITH_VECTORS = 0.0
 """The same where there are vectors: the stack weighs the view, and knows names of labels, which no other model does."""
 
@@ -74,6 +77,9 @@ class AutoModel(DecidedModel):
        `others`, and the similarity of documents to the names of labels (`NameSimilarity`), and it is chosen if it is
        no worse than each single model. Fewer documents are stacked too; then the stack is chosen unless another model
        is two points better.
+    5. With `label_names`, where documents and labels have words in common, the words of label names are added to the
+       weights of the best single model (`with_label_names`). This is chosen if it gains a quarter of a point over all
+       other models.
 
     The metric is the value that the rule reaches on out-of-fold scores (`DecisionRule.gain`); with a rule that does not
     compare, `model` is used as it is. `C` fixes the cost.
@@ -106,6 +112,7 @@ class AutoModel(DecidedModel):
             lambda value: isinstance(value, (list, tuple)) and all(name in VIEWS for name in value),
         ),
         "stacked": OneOf(True, False),
+        "label_names": OneOf(True, False),
         "most_work": Number(low=0),
         "n_jobs": AnyOf(OneOf(None, -1), Number(low=1, whole=True)),
     }
@@ -119,6 +126,7 @@ class AutoModel(DecidedModel):
         C: float | None = None,
         views: Sequence[str] = (),
         stacked: bool = False,
+        label_names: bool = False,
         most_work: float = 1e7,
         folds: int = 5,
         seed: int = 0,
@@ -131,13 +139,15 @@ class AutoModel(DecidedModel):
         self.C = C
         self.views = views
         self.stacked = stacked
+        self.label_names = label_names
         self.most_work = most_work
         self.n_jobs = n_jobs
 
     @property
     def wants(self) -> frozenset[str]:  # type: ignore[override]
         """The facts that any of the models wants, further views, vectors of label names, and a deadline."""
-        own = {"label_vectors", *(["views"] if self.views else [])}
+        asked = {"views": bool(self.views), "name_terms": self.label_names}
+        own = {"label_vectors", *(name for name, is_asked in asked.items() if is_asked)}
         return super().wants.union(own, *(model.wants for model in self.others))
 
     def counts_of_counts(self, counts: Csr, Y: Csr) -> dict[int, int] | None:
@@ -155,7 +165,9 @@ class AutoModel(DecidedModel):
         return _with_cost(self.model, self.C)
 
     def score_out_of_fold(self, rule: DecisionRule | None, Y: Csr, documents: OutOfFold) -> Scored:
-        """The best of all models tried: one per cost and reading, with further views, and combined with the others."""
+        """The best of all models tried: one per cost and reading, with further views, with label names, and combined
+        with the others.
+        """
         if rule is None or not self.searches:
             return super().score_out_of_fold(rule, Y, documents)
         further = "vectors" if self._can_stack(Y.shape[1], documents) else "both"
@@ -190,6 +202,7 @@ class AutoModel(DecidedModel):
         viewed, kept = ([], []) if tried_before else self._try_views(firsts[0], rule, Y, documents, Y.shape[1])
         terms = kept[-1] if kept else firsts[0]
         best = max((terms, *firsts), key=GAIN)  # the terms alone where vectors gain nothing
+        named = with_label_names(best, rule, Y, documents)
         others = self._score_others(terms, Y, documents)
         averages = list[Scored]()
         if others:
@@ -212,7 +225,10 @@ class AutoModel(DecidedModel):
         if documents.X.shape[0] < LEAST_DOCUMENTS:
             least = best.gain - NEAR_STACK_OF_FEW
         best = next((stack for stack in stacks if stack.gain >= least), best)
-        decided = [one for scored in (*tried, *viewed, *averages, *stacks) for one in scored.crossed]
+        if named is not None and named.gain >= best.gain + LEAST_GAIN_OF_NAMES:
+            best = named
+        compared = (*tried, *viewed, *averages, *stacks, *([] if named is None else [named]))
+        decided = [one for scored in compared for one in scored.crossed]
         return replace(best, crossed=tuple(decided))
 
     @property

@@ -26,6 +26,8 @@ class Facts(TypedDict, total=False):
     """Rules × words: which words of the vocabulary speak for each of these rules."""
     descriptions: Csr
     """Labels × terms: what describes each label, as the features read it."""
+    name_terms: Csr
+    """Labels × terms: the words of each label's name, as the features read them."""
     label_vectors: Floats
     """Labels × dimensions: the vector of each label's name, of length 1, by the encoder whose vectors X has."""
     parents: Ints

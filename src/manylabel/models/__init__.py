@@ -26,6 +26,7 @@ Linear, neighbours, trees, networks, rules
     NeuralNetwork      one hidden layer
     KeywordRules       hand-written keyword rules and suggested keywords
     NameSimilarity     vectors of documents beside those of label names
+    NamedSVM           linear SVMs to whose weights label names add
     LabelColumns       some labels of fitted models, after an update
 
 Base classes and kinds of scores
@@ -61,6 +62,7 @@ __all__ = [
     "MultiLabelModel",
     "MultinomialNaiveBayes",
     "NameSimilarity",
+    "NamedSVM",
     "NearestNeighbours",
     "NeuralNetwork",
     "ParametricMixture",
@@ -87,6 +89,7 @@ if TYPE_CHECKING:
     from manylabel.models.ml_knn import MLkNN
     from manylabel.models.multinomial_nb import MultinomialNaiveBayes
     from manylabel.models.name_similarity import NameSimilarity
+    from manylabel.models.named_svm import NamedSVM
     from manylabel.models.neural import NeuralNetwork
     from manylabel.models.out_of_fold import out_of_fold_scores
     from manylabel.models.pmm1 import PMM1
@@ -116,6 +119,7 @@ else:
             "ml_knn": "MLkNN",
             "multinomial_nb": "MultinomialNaiveBayes",
             "name_similarity": "NameSimilarity",
+            "named_svm": "NamedSVM",
             "neural": "NeuralNetwork",
             "out_of_fold": "out_of_fold_scores",
             "pmm1": "PMM1",

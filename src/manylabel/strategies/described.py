@@ -90,11 +90,8 @@ class DescribedLabels(MultiLabelModel):
         else:
             self.weighting_ = Weighting(tf="binary", idf="none", norm=None).fit(descriptions)
             length = np.sqrt(USUAL_WORDS)
-        weighed = self.weighting_.transform(descriptions)
-        n_labels, shared = weighed.shape[0], np.bincount(weighed.indices, minlength=weighed.shape[1])
-        rarity = np.log((1 + n_labels) / (1 + shared)) / np.log((1 + n_labels) / 2) if n_labels > 1 else 0 * shared + 1
-        weighed = Csr((weighed.data * rarity[weighed.indices], weighed.indices, weighed.indptr), shape=weighed.shape)
-        self.descriptions_ = Csr(Weighting(idf="none").fit(weighed).transform(weighed) / length)
+        described = distinctive(self.weighting_.transform(descriptions))
+        self.descriptions_, n_labels = Csr(described / length), descriptions.shape[0]
         self.weights_ = np.vstack([np.zeros(n_labels), np.full(n_labels, SLOPE)])
         self.intercept_ = np.full(n_labels, -np.log(max(n_labels - 1, 1)))
         self.documented_, self.model_ = np.zeros(0, dtype=np.int64), None
@@ -140,3 +137,17 @@ class DescribedLabels(MultiLabelModel):
     def mention_thresholds(self) -> Floats:
         """The log-odds from which a label without documents is predicted: those of a cosine of `MENTION`."""
         return np.asarray(self.intercept_ + self.weights_[1] * MENTION)
+
+
+def distinctive(weighed: Csr) -> Csr:
+    """Weighted words of labels, rows of length 1, in which a word that L_w of the L labels share says less about each.
+
+    u_lw = x_lw · ln((1 + L)/(1 + L_w)) / ln((1 + L)/2), divided by its length
+
+    >>> distinctive(Csr(np.array([[1.0, 1.0], [1.0, 0.0], [1.0, 0.0]]))).toarray().round(3).tolist()
+    [[0.0, 1.0], [0.0, 0.0], [0.0, 0.0]]
+    """
+    n_labels, shared = weighed.shape[0], np.bincount(weighed.indices, minlength=weighed.shape[1])
+    rarity = np.log((1 + n_labels) / (1 + shared)) / np.log((1 + n_labels) / 2) if n_labels > 1 else 0 * shared + 1
+    weighed = Csr((weighed.data * rarity[weighed.indices], weighed.indices, weighed.indptr), shape=weighed.shape)
+    return Csr(Weighting(idf="none").fit(weighed).transform(weighed))

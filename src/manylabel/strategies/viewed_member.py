@@ -80,7 +80,8 @@ class ViewedMember(WeightedMember):
         return slice(0, sum(self.widths))
 
     @property
-    def _scale(self) -> float:
+    def scale(self) -> float:
+        """What the weighted terms of each view are multiplied by."""
         return 1.0 / float(np.sqrt(len(self.widths)))
 
     def _fit_weighting(self, X: Csr) -> None:
@@ -110,7 +111,7 @@ class ViewedMember(WeightedMember):
             return self._weighted_terms(Csr(X[:, self._columns(X.shape[1])]))
         views = zip((self.weighting_, *self.further_), self._bounds, strict=True)
         blocks = [weighting.transform(X[:, first:behind]) for weighting, (first, behind) in views]
-        return Csr(sparse.hstack(blocks, format="csr") * self._scale)
+        return Csr(sparse.hstack(blocks, format="csr") * self.scale)
 
     def document_scorer(self) -> DocumentScorer | None:
         """The model's function that scores one document, applied to the weighted terms of the views."""
@@ -118,7 +119,7 @@ class ViewedMember(WeightedMember):
         if score is None or (self.weighting_ is not None and self.model.needs_counts):
             return None
         weightings = [] if self.weighting_ is None else [self.weighting_, *self.further_]
-        bounds, scale = self._bounds, self._scale
+        bounds, scale = self._bounds, self.scale
         behind_last = bounds[-1][1]
 
         def scored(terms: npt.NDArray[np.int32], values: Floats) -> Floats:

@@ -93,6 +93,11 @@ class WeightedMember(MultiLabelModel):
         """Whether the model learns from vectors."""
         return self.vectors > 0 and self.reads != "terms" and not self.model.needs_counts
 
+    @property
+    def scale(self) -> float:
+        """What the weighted terms are multiplied by."""
+        return 1.0
+
     def _columns(self, n_columns: int) -> slice:
         """The columns of X that the model reads."""
         n_terms = n_columns - self.vectors
