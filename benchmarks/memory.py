@@ -25,9 +25,12 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from benchmarks.synthetic import Size, draw
+from manylabel.scale.memory_guard import resident_bytes
 from manylabel.scale.synthesize import spelling
 
 MEGABYTE = 2**20
+INTERVAL = 0.05
+"""Seconds between two looks at the memory."""
 QUICK_SHARE = 20
 """By how much a quick run has fewer documents."""
 
@@ -97,15 +100,23 @@ def write_corpus(path: Path, size: Size) -> None:
 
 
 def run(command: list[str], folder: Path) -> Measured:
-    """Run manylabel in a process of its own and measure it, with the size of what it wrote to a folder."""
+    """Run manylabel in a process of its own and measure it, with the size of what it wrote to a folder.
+
+    The time and the memory are those of all its processes together.
+    """
     began = time.perf_counter()
     process = subprocess.Popen([sys.executable, "-m", "manylabel", *command], stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
+    peak = 0
+    while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
+        peak = max(peak, resident_bytes(process.pid))
+        time.sleep(INTERVAL)
+    _, status, used = ended
     process.returncode = os.waitstatus_to_exitcode(status)
     wall = time.perf_counter() - began
     written = sum(file.stat().st_size for file in folder.iterdir())
     cpu = used.ru_utime + used.ru_stime
-    return Measured(cpu, wall, used.ru_maxrss / 1024, written / MEGABYTE, process.returncode)
+    most = max(peak / MEGABYTE, used.ru_maxrss / 1024)  # one process may peak between two looks
+    return Measured(cpu, wall, most, written / MEGABYTE, process.returncode)
 
 
 def measure(case: Case, folder: Path) -> Measured:

@@ -11,6 +11,7 @@ import pytest
 from manylabel.classifier import TextClassifier
 from manylabel.cli.run import run
 from manylabel.data import load, read, write
+from manylabel.memory import bytes_of
 from manylabel.scale import costs, in_memory, memory_guard, shards
 from manylabel.tasks import large_audit, planning
 
@@ -308,7 +309,23 @@ def test_a_made_up_corpus_has_a_name_with_a_known_ending(tmp_path: Path, capsys:
 def test_a_plan_grows_with_the_corpus(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     seconds = []
     for documents in ("1000000", "2000000"):
-        assert run(["plan", "--documents", documents, "--labels", "500", "--method", "nb-binary", "--json"]) == 0
+        assert (
+            run(
+                [
+                    "plan",
+                    "--documents",
+                    documents,
+                    "--labels",
+                    "500",
+                    "--method",
+                    "nb-binary",
+                    "--workers",
+                    "1",
+                    "--json",
+                ]
+            )
+            == 0
+        )
         found = json.loads(capsys.readouterr().out)
         seconds.append(found["methods"][0]["seconds"] / found["slowness"])  # how busy the computer is differs
     assert seconds[1] == pytest.approx(2 * seconds[0], rel=0.1)
@@ -316,6 +333,39 @@ def test_a_plan_grows_with_the_corpus(folder: Path, capsys: pytest.CaptureFixtur
     extent = json.loads(capsys.readouterr().out)["extent"]
     assert extent["documents"] == 120
     assert run(["plan"]) == 2
+    bare = folder / "annif" / "train.tsv"
+    bare.parent.mkdir()
+    bare.write_text("a late bus\t<http://x.org/1>\na hole in the road\t<http://x.org/2>\n" * 5)
+    capsys.readouterr()
+    assert run(["plan", str(bare)]) == 2
+    assert "give the size of the corpus instead of the file: --documents N --labels N" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("memory", "processes"), [("5GB", 1), ("9GB", 2), ("13GB", 3), ("64GB", 4)])
+def test_there_are_as_many_processes_as_the_memory_allows(
+    memory: str, processes: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = ["--documents", "2000000", "--labels", "1000", "--method", "svm", "--jobs", "4", "--json"]
+    assert run(["plan", *size, "--memory", memory]) == 0
+    [found] = json.loads(capsys.readouterr().out)["methods"]
+    assert found["workers"] == processes
+    assert run(["plan", *size, "--memory", memory, "--workers", str(processes + 1)]) == 0
+    [more] = json.loads(capsys.readouterr().out)["methods"]
+    assert more["memory"] > in_memory.FIXED_MEMORY + found["memory"]
+    assert processes == 4 or more["memory"] > bytes_of(memory) >= found["memory"]
+
+
+@pytest.mark.parametrize(("memory", "processes"), [("500MB", "1 process"), ("5GB", "2 processes")])
+def test_a_training_from_disk_starts_the_processes_of_its_plan(
+    folder: Path, tmp_path: Path, memory: str, processes: str, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setattr(in_memory, "IN_MEMORY", 500_000)
+    model = tmp_path / "model.manylabel"
+    arguments = ["--model", str(model), "--method", "nb-binary", "--memory", memory, "--jobs", "2"]
+    assert run(["train", str(folder / "letters.csv"), *arguments, "--split", "all"]) == 0
+    assert f"with {processes} " in capsys.readouterr().err
+    assert model.read_bytes() == (folder / "disk.manylabel").read_bytes()
 
 
 def test_workers_give_the_same_model(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,7 +72,7 @@ def test_estimates_grow_with_documents_and_labels(method: str, documents: int) -
     [
         ("svm", 100_000, "1.06GB", 0.83, 74.2),
         ("svm", 2_000_000, "2GB", 0.78, 1355),
-        ("auto", 100_000, "1.06GB", 0.865, 67.2),
+        ("auto", 100_000, "1.06GB", 0.761, 78.9),  # an earlier speed, 0.865, was the best of three tries, not of ten
         ("auto", 2_000_000, "2GB", 0.823, 1408),
     ],
 )

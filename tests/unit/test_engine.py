@@ -7,7 +7,9 @@ import pytest
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.scale.engine import Engine, LocalEngine, SerialEngine, Task, run_task
+from manylabel.scale.shards import ShardedCorpus
 from manylabel.scale.tables import Tables, merge, merge_files
+from manylabel.wording import Interface, settings_worded_for
 
 
 def some_tables(number: int) -> Tables:
@@ -69,6 +71,25 @@ def test_the_end_of_a_worker_is_an_error(tmp_path: Path, monkeypatch: pytest.Mon
     task = Task("tables:merge_files", tmp_path / "merged", {"inputs": []})
     message = r"A worker process ended while it ran 'merge_files merged' \(exit code 1\).*The same command goes on"
     with LocalEngine(1) as engine, pytest.raises(DataError, match=message):
+        engine.run([task], "Merging")
+
+
+@pytest.mark.parametrize(("reader", "name"), [("python", "encoding='cp1252'"), ("command line", "--encoding cp1252")])
+def test_workers_word_their_errors_for_the_same_reader(reader: Interface, name: str, tmp_path: Path) -> None:
+    path, text = tmp_path / "mail.jsonl", '{"text": "späte Straße", "labels": []}'
+    path.write_text(text, encoding="utf-8")
+    corpus = ShardedCorpus.of(path).as_dict()
+    path.write_text(text, encoding="latin-1")
+    task = Task("matrix:count_shard", tmp_path / "shard", {"corpus": corpus, "features": {}})
+    with LocalEngine(1) as engine, settings_worded_for(reader), pytest.raises(DataError) as raised:
+        engine.run([task], "Counting")
+    assert f"(many files made on Windows: {name})" in str(raised.value)
+
+
+def test_the_end_of_a_worker_is_worded_for_the_same_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", "false")
+    task, reader = Task("tables:merge_files", tmp_path / "merged", {"inputs": []}), settings_worded_for("command line")
+    with LocalEngine(1) as engine, reader, pytest.raises(DataError, match="a smaller --memory"):
         engine.run([task], "Merging")
 
 

@@ -37,7 +37,7 @@ def hold(megabytes: int, seconds: float) -> int:
 
 
 def test_too_much_memory_ends_the_work() -> None:
-    message = r"more than the [\d,]+ MB that --memory allows.*Do this\."
+    message = r"more than the [\d,]+ MB that memory allows.*Do this\."
     with pytest.raises(UnsupportedError, match=message), limited_memory(limit_of(50), "Do this."):
         hold(150, 20)
     assert not [thread for thread in threading.enumerate() if thread.name == "memory guard"]

@@ -217,6 +217,15 @@ def test_worker_processes_learn_the_same_mixture(corpus: ShardedCorpus, tmp_path
     assert (tmp_path / "two.manylabel").read_bytes() == (tmp_path / "one.manylabel").read_bytes()
 
 
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+@pytest.mark.usefixtures("few_in_memory")
+def test_threads_learn_the_same_linear_classifiers(corpus: ShardedCorpus, tmp_path: Path, loss: str) -> None:
+    recipe = Recipe.of("svm", {"model": {"loss": loss}})
+    for name, engine in (("one", SerialEngine()), ("three", SerialEngine(threads=3))):
+        ShardedTraining(corpus, recipe, tmp_path / name, engine).run().save(tmp_path / f"{name}.manylabel")
+    assert (tmp_path / "three.manylabel").read_bytes() == (tmp_path / "one.manylabel").read_bytes()
+
+
 def test_mixtures_check_settings_as_in_memory(tmp_path: Path) -> None:
     rows = [{"text": "a word", "labels": [f"label {number}", "other"]} for number in range(20)]
     (tmp_path / "letters.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -254,7 +263,7 @@ def test_the_default_chooses_as_in_memory(
     corpus: ShardedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     monkeypatch.setattr(search_sample, "MANY_SCORES", most)
-    in_memory, sharded = both(corpus, tmp_path, "auto", {"model": {"most_work": 0}})
+    in_memory, sharded = both(corpus, tmp_path, "auto", {"model": {"most_work": 0, "label_names": False}})
     assert sharded.decided_.choice_["settings"] == in_memory.decided_.choice_["settings"]
     assert sharded.decided_.choice_["rule"] == in_memory.decided_.choice_["rule"]
     starts = [fit for fit in (tmp_path / "auto" / "fits").glob("fit-*/labels-00000") if "dual.data" in np.load(fit)]

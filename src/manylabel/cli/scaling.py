@@ -44,15 +44,24 @@ def plan(
     method: Annotated[
         list[str] | None, typer.Option("--method", help="A method; repeatable. By default nb, svm and auto.")
     ] = None,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="The number of worker processes.")] = 1,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            min=1,
+            help="The number of worker processes. By default as many as `train` starts with --memory and --jobs.",
+            show_default=False,
+        ),
+    ] = None,
     memory: o.Memory = None,
+    jobs: o.Jobs = None,
     json: o.Json = False,
 ) -> None:
     """Estimate what training from disk takes: time, memory, disk, the size of the model and what is read from files.
 
     Where the data have a training split, only its documents are counted, as `train` uses them.
 
-    Times hold for this computer, whose speed is measured first. Memory is that of one process with its documents.
+    Times hold for this computer, whose speed is measured first. Memory is that of all processes together.
     """
     from manylabel.cli.display import show, show_json
     from manylabel.exceptions import ParameterError
@@ -62,19 +71,27 @@ def plan(
 
     if (data is None) == (documents is None):
         raise ParameterError("Give the corpus, or --documents and --labels.")
-    found = task(data, documents, labels, method or ["nb", "svm", "auto"], workers, memory)
+    found = task(data, documents, labels, method or ["nb", "svm", "auto"], workers, memory, jobs)
     if json:
         show_json(found)
         return
     extent = found["extent"]
     sizes = ("memory", "disk", "model", "read")
     rows = [
-        [one["method"], f"{one['seconds']:,.0f} s", *(f"{one[key] / 1e6:,.0f} MB" for key in sizes)]
+        [
+            one["method"],
+            f"{one['workers']:,}",
+            f"{one['seconds']:,.0f} s",
+            *(f"{one[key] / 1e6:,.0f} MB" for key in sizes),
+        ]
         for one in found["methods"]
     ]
-    columns = [Column("method"), *(Column(name) for name in ("time", *sizes))]
+    columns = [Column("method"), *(Column(name) for name in ("processes", "time", *sizes))]
     split = "" if found["split"] is None else f" of the {found['split']} split"
     about = f"{counted(extent['documents'], 'document')}{split}, {counted(extent['labels'], 'label')}, about "
     about += counted(extent["terms"], "term")
-    units = Note("docs/scale.md explains how these figures are computed.", "quiet")
-    show([Note(f"{about}; workers: {workers}."), Table(columns, rows), units])
+    units = Note(
+        "With several threads a process takes less time. docs/scale.md explains how these figures are computed.",
+        "quiet",
+    )
+    show([Note(f"{about}."), Table(columns, rows), units])

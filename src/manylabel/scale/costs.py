@@ -38,19 +38,21 @@ from manylabel.scale.svm_blocks import LEAST_WORK, MOST_POSITIVES, OTHERS, WORK_
 from manylabel.scale.synthesize import Size, blocks
 from manylabel.strategies.weighted_member import WeightedMember
 
-START = 4.5
+START = 5.5
 """Seconds to start, to recognise the columns, to estimate, and to write the model."""
 RULE = 1.5e-7
 """Seconds for each out-of-fold score to learn rule and calibration from it."""
-COUNT = 3.3e-8
+COUNT = 3.8e-8
 """Seconds to read, tokenise and count a byte of text."""
 TERM, MEMORY_A_TERM = 5e-6, 235
 """Seconds to merge the vocabularies of all parts, and bytes, for each term, before rare terms are removed. Measured
 with word pairs (6.8 million terms of 100,000 documents)."""
 TABLE = 1.4e-7
 """Seconds to read a value of X from disk, weigh it and add it to the table of its labels, in each fit."""
-SOLVE = 3.5e-9
-"""Seconds for each value of the documents of a block and each label in which an SVM is solved, in each fit."""
+SOLVE, SOLVE_POWER = 8e-9, 0.72
+"""Seconds for each label in which an SVM is solved, in each fit: so many for each value of a block of a million values,
+growing with this power of the values of a block. Solving took 8.9 s of 20,000 documents and 1,000 labels and 28.5 s of
+100,000."""
 STREAM, FURTHER_PASSES = 1.5e-9, 2
 """Seconds for each value of X and each label to find the documents that a block lacks: in a pass over all documents,
 and in so many over those that are not in memory."""
@@ -106,8 +108,9 @@ from 16 times as many on. On made-up corpora it chose the first with 100,000 doc
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a training takes: seconds on all workers together, and bytes."""
+    """What a training takes: the number of processes, the seconds until they are done, and bytes."""
 
+    workers: int
     seconds: float
     memory: float
     disk: float
@@ -185,7 +188,7 @@ def estimate(
     weighted = fit.stored * extent.cells  # of one fit at a time
     disk = DISK_A_CELL * extent.cells + fits * fit.disk + weighted
     read = extent.text_bytes + fits * fit.read + search.read
-    return Estimate(slow * seconds / workers, taken, disk, fit.model, read)
+    return Estimate(workers, slow * seconds / workers, taken, disk, fit.model, read)
 
 
 def fit_of_counts(extent: Extent, labels: int) -> Fit:
@@ -224,11 +227,11 @@ def fit_of_svms(extent: Extent, labels: int, cost: float = 1.0) -> Fit:
     carried = extent.documents * labels / extent.labels  # about how many documents have the labels
     passes = PASSES * max(labels / labels_a_block, carried / MOST_POSITIVES)
     compared = extent.cells + FURTHER_PASSES * (extent.cells - block)
-    slower = max(1.0, cost**-LOWER_COST)
+    slower, solving = max(1.0, cost**-LOWER_COST), 1e6 * SOLVE * (block / 1e6) ** SOLVE_POWER
     weights = WEIGHTS_A_CELL * min(float(extent.terms) * labels_a_block, 15 * block)
     kept = 0.1 if float(extent.terms) * labels >= MANY_WEIGHTS else 1.0
     return Fit(
-        seconds=slower * labels * (SOLVE * block + STREAM * compared) + (WEIGH + READ * passes) * extent.cells,
+        seconds=slower * labels * (solving + STREAM * compared) + (WEIGH + READ * passes) * extent.cells,
         tables=0.0,
         worker=SOLVED_A_CELL * block + weights + LABELS_A_DOCUMENT * extent.documents,
         disk=0.0,

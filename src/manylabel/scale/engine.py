@@ -19,6 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
@@ -27,7 +28,7 @@ from typing import Any, Self
 from manylabel.data.atomic import atomic_text
 from manylabel.exceptions import DataError, ManylabelError, ParameterError
 from manylabel.progress import stage, track
-from manylabel.wording import setting_name
+from manylabel.wording import setting_name, settings_worded_for, worded_for
 
 ROOM = "manylabel.scale."
 ARITY = 8
@@ -55,9 +56,13 @@ class Task:
         return self.output.exists()
 
     def as_dict(self) -> dict[str, Any]:
-        """The task as plain data."""
-        # Workers may work in other folders.
-        return {"function": self.function, "output": str(self.output.absolute()), "arguments": dict(self.arguments)}
+        """The task as plain data, with the interface for which a worker words its messages."""
+        return {
+            "function": self.function,
+            "output": str(self.output.absolute()),  # workers may work in other folders
+            "arguments": dict(self.arguments),
+            "interface": worded_for(),
+        }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
@@ -116,7 +121,10 @@ def begin_work(folder: Path, name: str, description: Mapping[str, Any]) -> bool:
 
 
 class Engine(ABC):
-    """Runs tasks. What they compute does not depend on the engine, the number of workers or the order."""
+    """Runs tasks. What they compute does not depend on the engine, the number of workers or threads, or the order."""
+
+    threads: int = 1
+    """How many threads a task may use."""
 
     @abstractmethod
     def run(self, tasks: Sequence[Task], what: str) -> None:
@@ -154,6 +162,9 @@ def _absolute(paths: Sequence[Path]) -> list[str]:
 class SerialEngine(Engine):
     """Runs tasks one after the other in this process."""
 
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
+
     def run(self, tasks: Sequence[Task], what: str) -> None:
         """See `Engine.run`."""
         for task in track(what, tasks):
@@ -168,10 +179,10 @@ class LocalEngine(Engine):
     ...     engine.run([], "Counting")
     """
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, threads: int = 1) -> None:
         if workers < 1:
             raise ParameterError(f"The number of workers is at least 1, not {workers}.")
-        self.workers = workers
+        self.workers, self.threads = workers, threads
         self._idle: list[_Worker] = []
 
     def __enter__(self) -> Self:
@@ -210,7 +221,8 @@ class LocalEngine(Engine):
         with stage(what, len(tasks)) as advance, ThreadPoolExecutor(max(1, wanted)) as pool:
             advance(len(tasks) - len(missing))
             try:
-                for future in as_completed([pool.submit(call, task) for task in missing]):
+                # A thread does not know by itself for which interface messages are worded.
+                for future in as_completed([pool.submit(copy_context().run, call, task) for task in missing]):
                     future.result()
                     advance(1)
             except BaseException:
@@ -259,7 +271,8 @@ def serve() -> None:
 def answer_task(plain: Mapping[str, Any]) -> dict[str, Any]:
     """Run a task that came as plain data; its error, if there is one, as plain data."""
     try:
-        run_task(Task.from_dict(plain))
+        with settings_worded_for(plain["interface"]):
+            run_task(Task.from_dict(plain))
     except ManylabelError as error:
         return {"error": str(error), "is_ours": True}
     except Exception:

@@ -57,9 +57,11 @@ def logistic_label_blocks(counts: Ints, n_documents: int, n_terms: int) -> list[
     return [block[start : start + most] for block in blocks for start in range(0, len(block), most)]
 
 
-def solve_block(output: Path, documents: Mapping[str, Any], model: str, labels: Sequence[int]) -> None:
+def solve_block(
+    output: Path, documents: Mapping[str, Any], model: str, labels: Sequence[int], threads: int = 1
+) -> None:
     """Solve a block of labels and write what `svm_blocks.solve_block` writes; a task."""
-    block = Block.of(documents, model, labels)
+    block = Block.of(documents, model, labels, threads)
     everything, every = np.flatnonzero(block.learned), np.arange(len(block.labels))
     if len(everything) <= MOST_DOCUMENTS:
         block.take(everything)
@@ -221,7 +223,7 @@ class _Newton:
         return penalty
 
     def _scores(self, X: Csr, weights: Floats) -> Floats:
-        scores = batch_scores(X, weights[:-1], 1)
+        scores = batch_scores(X, weights[:-1], self.block.threads)
         scores += self.scale * weights[-1]
         return scores
 

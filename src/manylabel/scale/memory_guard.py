@@ -13,6 +13,7 @@ from pathlib import Path
 from manylabel.exceptions import UnsupportedError
 from manylabel.memory import bytes_of
 from manylabel.scale.in_memory import FIXED_MEMORY
+from manylabel.wording import setting_name
 
 INTERVAL = 0.2
 """Seconds between two looks at the memory."""
@@ -54,7 +55,7 @@ def limited_memory(memory: str | int | None, remedy: str) -> Iterator[None]:
     if guard.held:
         raise UnsupportedError(
             f"The work took {guard.held / 2**20:,.0f} MB of memory, more than the {guard.limit / 2**20:,.0f} MB that "
-            f"--memory allows, and was ended. {remedy}"
+            f"{setting_name('memory')} allows, and was ended. {remedy}"
         )
 
 

@@ -30,6 +30,10 @@ FORMATS = ("jsonl", "csv", "tsv", "parquet")
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab", ".parquet", ".pq")
 
 
+class NoHeaderError(DataError):
+    """A table without a header, whose columns are not known in every shard."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shard:
     """A file, or a part of it: bytes between two lines of a text file, or row groups of a Parquet file."""
@@ -279,7 +283,7 @@ def _delimited_batches(
     path = Path(shard.path)
     dialect = dialect_of(path, columns, **_dialect(given))
     if not dialect.header:
-        raise DataError(
+        raise NoHeaderError(
             "The table has no header, so its columns are not known in every shard.",
             path=path,
             remedy="Add a first row with the names of the columns, for example text and labels.",

@@ -98,7 +98,7 @@ def fit_blocks(
         modelfile.save(model, path)
     stored = place / "documents"
     plain = selected.as_dict()
-    arguments = {"documents": {**plain, "stored": str(stored)}, "model": str(path)}
+    arguments = {"documents": {**plain, "stored": str(stored)}, "model": str(path), "threads": engine.threads}
     tasks = [
         Task(
             solve,
@@ -148,12 +148,13 @@ def solve_block(
     labels: Sequence[int],
     start: str | None = None,
     keeps_dual: bool = False,
+    threads: int = 1,
 ) -> None:
     """Solve a block of labels and write what `save_block` does; a task.
 
     It begins with the solution in the file `start`. With `keeps_dual` the result is such a file.
     """
-    block = Block.of(documents, model, labels)
+    block = Block.of(documents, model, labels, threads)
     found = block.solve(None if start is None else _load_dual(Path(start)))
     save_block(output, block, found, csr_arrays("dual", found.dual) if keeps_dual else {})
 
@@ -223,8 +224,8 @@ def _divided(labels: Ints, n_documents: int) -> list[Ints]:
 class Block:
     """The problem of some labels on all documents, and the documents that are in memory."""
 
-    def __init__(self, model: LinearSVM, selected: Selected, whole: Csr, labels: list[int]) -> None:
-        self.model, self.selected, self.labels = model, selected, labels
+    def __init__(self, model: LinearSVM, selected: Selected, whole: Csr, labels: list[int], threads: int = 1) -> None:
+        self.model, self.selected, self.labels, self.threads = model, selected, labels, threads
         self.Y, self.n_labels = Csr(whole[:, labels]), whole.shape[1]
         Y = self.Y
         wanted = selected.wanted()
@@ -236,10 +237,10 @@ class Block:
         self.X = Csr(np.zeros((0, selected.matrix.n_terms)))
 
     @classmethod
-    def of(cls, documents: Mapping[str, Any], model: str, labels: Sequence[int]) -> Self:
+    def of(cls, documents: Mapping[str, Any], model: str, labels: Sequence[int], threads: int = 1) -> Self:
         """The block that the arguments of a task describe."""
         selected = Selected.from_dict(documents)
-        return cls(cast(LinearSVM, modelfile.load(model)), selected, selected.Y(), list(labels))
+        return cls(cast(LinearSVM, modelfile.load(model)), selected, selected.Y(), list(labels), threads)
 
     def solve(self, start: Csr | None = None) -> LinearFit:
         """The solution on all documents, for fewer labels at a time where they need too many documents in memory.
@@ -307,7 +308,7 @@ class Block:
             self.X, Csr(self.Y[self.members][:, labels]), loss=model.loss,
             C=self.of_labels(model.C, labels), J=self.of_labels(model.J, labels),
             bias=model.bias, intercept_scaling=model.intercept_scaling, tol=tol or model.tol, max_iter=model.max_iter,
-            seed=model.seed, n_jobs=1, initial=initial, sample_weight=weights,
+            seed=model.seed, n_jobs=self.threads, initial=initial, sample_weight=weights,
         )  # fmt: skip
 
     def of_labels(self, value: Any, labels: Ints) -> Floats:
@@ -321,7 +322,7 @@ class Block:
         support = np.bincount(found.dual.indices, minlength=len(found.intercept))
         worst, weights = Worst(np.maximum(support, LEAST_ADDED), least), self._faster(found.weights)
         for numbers, X in self.selected.blocks(self.outside):
-            worst.add(numbers, batch_scores(X, weights, 1) + found.intercept)
+            worst.add(numbers, batch_scores(X, weights, self.threads) + found.intercept)
         return worst
 
     def _faster(self, weights: Csr | Floats) -> Csr | Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from itertools import islice
@@ -18,8 +18,6 @@ from manylabel.data.corpus import Corpus
 from manylabel.data.known import KNOWN, check_exists
 from manylabel.data.problems import Problem
 from manylabel.exceptions import ParameterError, UnsupportedError
-from manylabel.kernels.threads import available_threads
-from manylabel.memory import bytes_of, free_bytes
 from manylabel.progress import remark
 from manylabel.recipe import Recipe
 from manylabel.reports.records import LabelledDocument
@@ -32,11 +30,9 @@ from manylabel.scale.training import ShardedTraining, check_recipe
 from manylabel.tasks import models
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.models import Overrides, Trained, training_record
-from manylabel.tasks.planning import check_all_in_memory, check_training, is_large
-from manylabel.wording import counted
+from manylabel.tasks.planning import PlannedTraining, check_all_in_memory, is_large, plan_training
+from manylabel.wording import counted, setting_name
 
-WORKER_BYTES = 1 << 29
-"""Memory that a worker process needs, whatever the corpus; the process that starts them needs as much."""
 PIECE = 1000
 """Documents of a piece of predictions where all documents are in memory."""
 
@@ -50,31 +46,24 @@ def check_data(sources: Sequence[Source]) -> None:
             check_exists(source.data, source.format)
 
 
-def local_engine(n_jobs: int | None, memory: str | int | None) -> Engine:
-    """Worker processes for the cores at hand, as many as the memory allows; none beside this one for a single core."""
-    limit = free_bytes() // 2 if memory is None else bytes_of(memory)
-    workers = max(1, min(available_threads(n_jobs), limit // WORKER_BYTES - 1))
-    return SerialEngine() if workers == 1 else LocalEngine(workers)
-
-
 @contextmanager
-def engine_or_local(engine: Engine | None, n_jobs: int | None, memory: str | int | None) -> Iterator[Engine]:
-    """The engine that is given; for None one of this computer, which ends with the block."""
-    if engine is not None:
-        yield engine
-        return
-    local = local_engine(n_jobs, memory)
-    try:
-        yield local
-    finally:
-        local.close()
+def planned_engine(planned: PlannedTraining) -> Iterator[Engine]:
+    """The engine of this computer for a training, which ends with the block."""
+    if planned.processes == 1:
+        yield SerialEngine(planned.threads)
+    else:
+        with LocalEngine(planned.processes, planned.threads) as engine:
+            yield engine
 
 
 @contextmanager
 def chosen_engine(workers: int | None, cluster: str | None) -> Iterator[Engine | None]:
     """The engine of some worker processes of this computer, or of a Dask cluster by its address; None for neither."""
     if workers is not None and cluster is not None:
-        raise ParameterError("--workers starts processes on this computer, --cluster uses those of Dask. Give one.")
+        raise ParameterError(
+            f"{setting_name('workers')} starts processes on this computer, {setting_name('cluster')} uses those of "
+            "Dask. Give one."
+        )
     if cluster is not None:
         with DaskEngine.connect(cluster) as engine:
             yield engine
@@ -112,10 +101,11 @@ def train(
     in_memory = not source.data or descriptions is not None or order_by is not None
     if in_memory and engine is not None:
         raise UnsupportedError(
-            "--label-descriptions and --order-by need all documents in memory. Leave --workers and --cluster out."
+            f"{setting_name('descriptions')} and {setting_name('order_by')} need all documents in memory. Leave "
+            f"{setting_name('engine')} out."
         )
     if source.data and in_memory:
-        option = "--order-by" if descriptions is None else "--label-descriptions"
+        option = setting_name("order_by" if descriptions is None else "descriptions")
         check_all_in_memory(source, memory, f"train {option}")
     if in_memory or (engine is None and not is_large(source, memory)):
         settings: dict[str, Any] = {"method": method, "overrides": overrides, "split": split, "seed": seed}
@@ -125,7 +115,7 @@ def train(
     if vectors is not None or (overrides or {}).get("features", {}).get("encoder") is not None:
         raise UnsupportedError(
             "An encoder reads all documents in memory, and this corpus is trained from shards on disk. Leave the "
-            "encoder out, or raise --memory and leave --workers and --cluster out."
+            f"encoder out, or raise {setting_name('memory')} and leave {setting_name('engine')} out."
         )
     recipe = Recipe.of(method, overrides)
     return _train_from_disk(source, model, recipe, split, engine, single_label, seed, n_jobs, memory)
@@ -150,9 +140,12 @@ def _train_from_disk(
         f"{source.data} is trained from disk, in {counted(len(corpus.shards), 'shard')}; what is computed is kept in "
         f"{folder} until the model is written."
     )
-    check_training(corpus, recipe, memory)
-    remedy = f"Raise --memory: the same command then goes on with what was computed, which is in {folder}."
-    with limited_memory(memory, remedy), engine_or_local(engine, n_jobs, memory) as running:
+    planned = plan_training(corpus, recipe, n_jobs, memory)
+    remedy = (
+        f"Raise {setting_name('memory')}: the same command then goes on with what was computed, which is in {folder}."
+    )
+    running_engine = planned_engine(planned) if engine is None else nullcontext(engine)
+    with limited_memory(memory, remedy), running_engine as running:
         training = ShardedTraining(corpus, recipe, folder.absolute(), running, single_label, seed, n_jobs, memory)
         classifier = training.run()
     facts: dict[str, Any] = {
@@ -181,20 +174,21 @@ def sharded(source: Source, files: Sequence[Path] | None = None, **reading: Any)
     """
     if source.data in {row.name for row in KNOWN} and not Path(source.data).exists():
         raise UnsupportedError(
-            f"Worker processes and clusters read files, and {source.data} is the name of a data set. Leave --workers "
-            f"and --cluster out, or write it to a file first: manylabel convert {source.data} {source.data}.jsonl"
+            f"Worker processes and clusters read files, and {source.data} is the name of a data set. Leave "
+            f"{setting_name('engine')} out, or write it to a file first: "
+            f"manylabel convert {source.data} {source.data}.jsonl"
         )
     given = {
-        "--hierarchy": source.hierarchy,
-        "--vocabulary": source.vocabulary,
-        "--label-language": source.label_language,
-        "--split-by": source.split_by,
-        "--merge-labels": source.merge_labels or None,
+        "hierarchy": source.hierarchy,
+        "vocabulary": source.vocabulary,
+        "label_language": source.label_language,
+        "split_by": source.split_by,
+        "merge_labels": source.merge_labels or None,
     }
-    if wrong := [name for name, value in given.items() if value is not None]:
+    if wrong := [setting_name(name) for name, value in given.items() if value is not None]:
         raise UnsupportedError(
             f"{wrong[0]} needs all documents in memory, and this corpus is read in shards. Leave it out, or raise "
-            "--memory."
+            f"{setting_name('memory')}."
         )
     reading |= {"format": source.format, "on_error": source.on_error, "limits": source.limits}
     return ShardedCorpus.of(files or source.data, **reading, **(source.options or {}))

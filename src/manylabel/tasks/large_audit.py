@@ -38,11 +38,11 @@ from manylabel.scale.memory_guard import limited_memory
 from manylabel.scale.shards import ShardedCorpus, shard_files
 from manylabel.scale.training import Opened, ShardedTraining
 from manylabel.tasks import audit as in_memory
-from manylabel.tasks.audit import ACTIONS, Audited, alike_labels, evidence_for, judging_recipe
+from manylabel.tasks.audit import ACTIONS, Audited, Overrides, alike_labels, evidence_for, judging_recipe
 from manylabel.tasks.corpora import Source, beginnings
-from manylabel.tasks.large import engine_or_local, sharded
-from manylabel.tasks.planning import check_training, fits_in_memory
-from manylabel.wording import counted
+from manylabel.tasks.large import planned_engine, sharded
+from manylabel.tasks.planning import PlannedTraining, fits_in_memory, plan_training
+from manylabel.wording import counted, setting_name
 
 NOT_LOOKED_FOR = ("near-duplicates with different labels", "labels that may be two")
 """What needs all documents in memory."""
@@ -62,6 +62,7 @@ def audit(
     *,
     split: str | None = None,
     most: int = 200,
+    overrides: Overrides | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
     memory: str | int | None = None,
@@ -70,16 +71,17 @@ def audit(
     they may. Near-duplicates and labels that may be two are then not looked for.
     """
     if fits_in_memory(source, memory):
-        return in_memory.audit(source, split=split, most=most, seed=seed, n_jobs=n_jobs)
-    corpus, recipe = _documents(source, split), judging_recipe()
+        return in_memory.audit(source, split=split, most=most, overrides=overrides, seed=seed, n_jobs=n_jobs)
+    corpus, recipe = _documents(source, split), judging_recipe(overrides)
     remark(f"{source.data} is audited from disk, in {counted(len(corpus.shards), 'shard')}.")
     what = f"The audit of {source.data} from disk"
-    check_training(corpus, recipe, memory, what, "raise --memory.", times=JUDGING)
-    with limited_memory(memory, "Raise --memory."):
-        return _from_disk(corpus, recipe, source, most, seed, n_jobs, memory)
+    planned = plan_training(corpus, recipe, n_jobs, memory, what, f"raise {setting_name('memory')}.", times=JUDGING)
+    with limited_memory(memory, f"Raise {setting_name('memory')}."):
+        return _from_disk(planned, corpus, recipe, source, most, seed, n_jobs, memory)
 
 
 def _from_disk(
+    planned: PlannedTraining,
     corpus: ShardedCorpus,
     recipe: Recipe,
     source: Source,
@@ -88,7 +90,7 @@ def _from_disk(
     n_jobs: int | None,
     memory: str | int | None,
 ) -> Audited:
-    with engine_or_local(None, n_jobs, memory) as engine, TemporaryDirectory(prefix="manylabel-") as folder:
+    with planned_engine(planned) as engine, TemporaryDirectory(prefix="manylabel-") as folder:
         training = ShardedTraining(corpus, recipe, Path(folder) / "work", engine, None, seed, n_jobs, memory)
         opened = training.open()
         judging = FoldsOnDisk(opened, recipe.build_model().set_everywhere("n_jobs", n_jobs), Path(folder), seed, memory)

@@ -26,12 +26,12 @@ from manylabel.tasks import compare as in_memory
 from manylabel.tasks import tune as search
 from manylabel.tasks.compare import Comparison
 from manylabel.tasks.corpora import Source
-from manylabel.tasks.large import engine_or_local, sharded, work_folder
+from manylabel.tasks.large import planned_engine, sharded, work_folder
 from manylabel.tasks.large_evaluation import LabelledShards, read_splits, test_documents
 from manylabel.tasks.models import Overrides
-from manylabel.tasks.planning import check_training, fits_in_memory, most_memory
+from manylabel.tasks.planning import fits_in_memory, most_memory, plan_training
 from manylabel.tasks.winner import DocumentsInMemory, TimeLeft, Winner, measured_figure
-from manylabel.wording import counted
+from manylabel.wording import counted, setting_name
 
 TRAININGS_KEPT = 2
 """How many trainings `compare` and `tune` keep in memory: the best one beside the one that runs."""
@@ -83,12 +83,14 @@ class SampledDocuments(DocumentsInMemory):
 
     def _fit_from_disk(self, recipe: Recipe, model: Path, command: str, left: TimeLeft | None) -> Winner:
         check_recipe(recipe)
-        seconds = check_training(self.corpus, recipe, self.memory).seconds
-        if left is not None and seconds > left.seconds:
-            raise _TooLongError(f"training from disk takes about {seconds:,.0f} s, and {left.seconds:,.0f} s were left")
+        planned = plan_training(self.corpus, recipe, self.n_jobs, self.memory)
+        if left is not None and planned.seconds > left.seconds:
+            raise _TooLongError(
+                f"training from disk takes about {planned.seconds:,.0f} s, and {left.seconds:,.0f} s were left"
+            )
         folder = work_folder(model)
-        remedy = "Raise --memory."
-        with limited_memory(self.memory, remedy), engine_or_local(None, self.n_jobs, self.memory) as engine:
+        remedy = f"Raise {setting_name('memory')}."
+        with limited_memory(self.memory, remedy), planned_engine(planned) as engine:
             training = ShardedTraining(
                 self.corpus, recipe, folder.absolute(), engine, None, self.seed, self.n_jobs, self.memory
             )
@@ -169,13 +171,14 @@ def sampled_documents(
     sample = draw_sample(corpus, text_in_memory(most_memory(memory), TRAININGS_KEPT), seed)
     drawn, every = len(sample.corpus), sample.counts.documents
     if not sample.is_all:
+        limit = setting_name("memory")
         if drawn < LEAST_SAMPLED:
             raise UnsupportedError(
-                f"All {every:,} documents of {source.data} would take more memory than --memory allows, and only "
-                f"{drawn:,} of them fit, too few to compare anything on. Raise --memory."
+                f"All {every:,} documents of {source.data} would take more memory than {limit} allows, and only "
+                f"{drawn:,} of them fit, too few to compare anything on. Raise {limit}."
             )
         remark(
-            f"{source.data}: all {counted(every, 'document')} would take more memory than --memory allows; "
+            f"{source.data}: all {counted(every, 'document')} would take more memory than {limit} allows; "
             f"a random sample of {drawn:,} is in memory."
         )
     name = sample.corpus.name if len(shard_files(source.data, format=source.format)) == 1 else source.data

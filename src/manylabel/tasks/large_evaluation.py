@@ -29,10 +29,11 @@ from manylabel.scale.training import ShardedTraining
 from manylabel.tasks import evaluate
 from manylabel.tasks.corpora import Source
 from manylabel.tasks.evaluate import Evaluated, check_known
-from manylabel.tasks.large import engine_or_local, sharded
+from manylabel.tasks.large import planned_engine, sharded
 from manylabel.tasks.model_facts import stored_facts
 from manylabel.tasks.models import Overrides
-from manylabel.tasks.planning import check_training, is_large
+from manylabel.tasks.planning import PlannedTraining, is_large, plan_training
+from manylabel.wording import setting_name
 
 SPLITS = ("train", "test")
 
@@ -123,7 +124,7 @@ def evaluate_model(
     if not is_large(source, memory):
         read: dict[str, Any] = {"encoder": encoder, "vectors": vectors}
         return evaluate.evaluate_model(source, model, split=split, analyse=analyse, memory=memory, **read)
-    _refuse(source, {"--report and --tables": analyse, "--vectors": vectors is not None})
+    _refuse(source, {setting_name("analyse"): analyse, setting_name("vectors"): vectors is not None})
     classifier = TextClassifier.load(model, encoder=encoder).set_params(memory=memory)
     splits = read_splits(source, classifier.reading)
     wanted = split or ("test" if "test" in splits else "all")
@@ -168,8 +169,8 @@ def evaluate_methods(
         settings |= {"test": test}
         return evaluate.evaluate_methods(source, methods, memory=memory, vectors=vectors, **settings)
     encodes = vectors is not None or (overrides or {}).get("features", {}).get("encoder") is not None
-    options = {"--report and --tables": analyse, "--drop-duplicates": drop_duplicates}
-    _refuse(source, {**options, "--encoder and --vectors": encodes})
+    options = {setting_name("analyse"): analyse, setting_name("drop_duplicates"): drop_duplicates}
+    _refuse(source, {**options, f"{setting_name('encoder')} and {setting_name('vectors')}": encodes})
     recipes = [Recipe.of(method, overrides) for method in methods]
     splits = read_splits(source)
     if test is None:
@@ -182,15 +183,16 @@ def evaluate_methods(
     skipped, trained_on = list(tested.corpus.skipped), fingerprint(train.ids, train.label_sets)
     results = []
     for recipe in recipes:
-        check_training(train.corpus, recipe, memory)
+        planned = plan_training(train.corpus, recipe, n_jobs, memory)
         began = time.perf_counter()
-        classifier = _trained(train.corpus, recipe, single_label, seed, n_jobs, memory)
+        classifier = _trained(planned, train.corpus, recipe, single_label, seed, n_jobs, memory)
         seconds = time.perf_counter() - began
         results.append(_measured(classifier, tested, source.data, "test", trained_on, train, seconds))
     return Evaluated(results, how, skipped)
 
 
 def _trained(
+    planned: PlannedTraining,
     corpus: ShardedCorpus,
     recipe: Recipe,
     single_label: bool | None,
@@ -198,7 +200,7 @@ def _trained(
     n_jobs: int | None,
     memory: str | int | None,
 ) -> TextClassifier:
-    with engine_or_local(None, n_jobs, memory) as engine, TemporaryDirectory(prefix="manylabel-") as folder:
+    with planned_engine(planned) as engine, TemporaryDirectory(prefix="manylabel-") as folder:
         work = Path(folder) / "work"
         return ShardedTraining(corpus, recipe, work, engine, single_label, seed, n_jobs, memory).run()
 
@@ -232,7 +234,7 @@ def _refuse(source: Source, options: Mapping[str, bool]) -> None:
         if is_set:
             raise UnsupportedError(
                 f"{name}: all documents must be in memory, and {source.data} is read from disk. Leave it out, or raise "
-                "--memory."
+                f"{setting_name('memory')}."
             )
 
 
@@ -244,6 +246,6 @@ def of_split(splits: Mapping[str, LabelledShards], wanted: str, source: Source) 
             f"There are no documents of the split {wanted!r}. Splits that the data name: {named}.",
             path=source.data,
             remedy="A corpus that is read from disk names its splits in a column (split) or by its files "
-            "(train.jsonl, test.jsonl). Add them, or raise --memory.",
+            f"(train.jsonl, test.jsonl). Add them, or raise {setting_name('memory')}.",
         )
     return splits[wanted]

@@ -1,30 +1,29 @@
-"""What commands take, before they start: the plan of a training from disk, and checks against --memory."""
+"""What commands take, before they start: the plan of a training from disk, and checks of the memory it takes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from manylabel.data.recognition import guess_format, suffix_of
 from manylabel.data.textfile import is_packed
-from manylabel.exceptions import UnsupportedError
+from manylabel.exceptions import DataError, UnsupportedError
 from manylabel.features.pipeline import PRUNING
+from manylabel.kernels.threads import available_threads
 from manylabel.memory import bytes_of, free_bytes
 from manylabel.progress import remark
 from manylabel.recipe import Recipe
 from manylabel.scale.costs import Estimate, estimate, slowness
 from manylabel.scale.extents import UNPACKED, Extent
 from manylabel.scale.in_memory import FIXED_MEMORY, memory_of_all
-from manylabel.scale.shards import FORMATS, SHARD_BYTES, ShardedCorpus, is_pattern, shard_files
+from manylabel.scale.shards import FORMATS, SHARD_BYTES, NoHeaderError, ShardedCorpus, is_pattern, shard_files
 from manylabel.tasks.corpora import Source
-from manylabel.wording import is_worded_for
+from manylabel.wording import counted, is_worded_for, setting_name, settings_text
 
 MODEL_IN_MEMORY = 3
 """Bytes of memory for each byte of a model file."""
-FEWER_TERMS = "raise --memory, or have fewer terms: single words, not pairs; --set features.min_df=5."
-"""What to do where a training from disk takes too much memory."""
 
 
 def plan(
@@ -32,23 +31,36 @@ def plan(
     documents: int | None,
     labels: int | None,
     methods: Sequence[str],
-    workers: int = 1,
+    workers: int | None = None,
     memory: str | int | None = None,
+    n_jobs: int | None = None,
 ) -> dict[str, Any]:
     """What training from disk takes by each method, for a corpus or for a number of documents and labels.
 
-    Of a corpus with a training split, the documents are those of it, as in `train`.
+    Of a corpus with a training split, the documents are those of it, as in `train`; where no `workers` are given, there
+    are as many processes as `train` starts with this `memory` and `n_jobs`.
     """
     split: str | None = None
     if data is not None:
-        corpus = ShardedCorpus.of(data)
-        split, extent = corpus.split, Extent.of_corpus(corpus)
+        try:
+            corpus = ShardedCorpus.of(data)
+            split, extent = corpus.split, Extent.of_corpus(corpus)
+        except NoHeaderError as error:
+            size = "--documents N --labels N" if is_worded_for("command line") else "documents and labels"
+            remedy = f"{error.remedy} Or give the size of the corpus instead of the file: {size}"
+            raise DataError(error.problem, path=error.path, remedy=remedy) from None
         extent = extent if labels is None else replace(extent, labels=labels)
     else:
         extent = Extent.of_size(documents or 1, labels or 1000)
     slow = slowness()
-    found = [{"method": name, **asdict(estimate(extent, Recipe.of(name), workers, slow, memory))} for name in methods]
-    return {"extent": asdict(extent), "split": split, "workers": workers, "slowness": slow, "methods": found}
+
+    def estimated(recipe: Recipe) -> Estimate:
+        if workers is None:
+            return divided(extent, recipe, available_threads(n_jobs), slow, memory)
+        return estimate(extent, recipe, workers, slow, memory)
+
+    found = [{"method": name, **asdict(estimated(Recipe.of(name)))} for name in methods]
+    return {"extent": asdict(extent), "split": split, "slowness": slow, "methods": found}
 
 
 def is_large(source: Source, memory: str | int | None) -> bool:
@@ -72,29 +84,60 @@ def _is_dense(file: Path) -> bool:
     return is_packed(file) or suffix_of(file) in (".parquet", ".pq")
 
 
-def check_training(
+@dataclass(frozen=True, slots=True)
+class PlannedTraining:
+    """How long a training from disk takes, and how it is divided."""
+
+    seconds: float
+    """Of one core."""
+    processes: int
+    """This one alone, or so many workers."""
+    threads: int
+    """Of each process."""
+
+
+def plan_training(
     corpus: ShardedCorpus,
     recipe: Recipe,
+    n_jobs: int | None,
     memory: str | int | None,
     what: str | None = None,
-    remedy: str = FEWER_TERMS,
+    remedy: str | None = None,
     *,
     times: tuple[float, float] = (1.0, 1.0),
-) -> Estimate:
-    """Report what a training from disk takes; raise an error where that is more than the memory it may take.
+) -> PlannedTraining:
+    """Divide a training from disk among as many processes as its memory allows, and report what it takes.
 
-    `what` takes the memory (default: training the method), `remedy` is what to do instead, and `times` how many times
-    the time and the memory of the training it takes.
+    One process that would take more memory than it may is an error. `what` takes the memory (default: training the
+    method), `remedy` is what to do instead (default: have fewer terms), and `times` how many times the time and the
+    memory of the training it takes.
     """
     terms = {name: value for name, value in recipe.vectorizer_settings.items() if name not in (*PRUNING, "fields")}
-    training = estimate(Extent.of_corpus(corpus, terms), recipe, slow=slowness(), memory=memory)
-    needed = replace(training, seconds=times[0] * training.seconds, memory=times[1] * training.memory)
+    cores = available_threads(n_jobs)
+    found = divided(Extent.of_corpus(corpus, terms), recipe, cores, slowness(), memory, times[1])
+    seconds, needed = times[0] * found.workers * found.seconds, times[1] * found.memory
     remark(
-        f"It takes about {needed.seconds:,.0f} seconds on one core, {needed.memory / 1e6:,.0f} MB of memory and "
-        f"{needed.disk / 1e6:,.0f} MB of disk."
+        f"It takes about {seconds:,.0f} seconds of one core, and with {counted(found.workers, 'process', 'processes')} "
+        f"{needed / 1e6:,.0f} MB of memory and {found.disk / 1e6:,.0f} MB of disk."
     )
-    check_memory(needed.memory, memory, what or f"Training {recipe.method} from disk", remedy)
-    return needed
+    if remedy is None:
+        settings = settings_text(**{"features.min_df": 5})
+        remedy = f"raise {setting_name('memory')}, or have fewer terms: single words, not pairs; {settings}."
+    check_memory(needed, memory, what or f"Training {recipe.method} from disk", remedy)
+    return PlannedTraining(seconds, found.workers, max(1, cores // found.workers))
+
+
+def divided(
+    extent: Extent, recipe: Recipe, cores: int, slow: float, memory: str | int | None, times: float = 1.0
+) -> Estimate:
+    """What a training from disk takes with as many processes as there are cores and its memory allows; at least one.
+
+    It takes `times` as much memory as is estimated.
+    """
+    allowed = free_bytes() // 2 if memory is None else bytes_of(memory)
+    together = (estimate(extent, recipe, workers, slow, memory) for workers in range(cores, 1, -1))
+    alone = estimate(extent, recipe, 1, slow, memory)
+    return next((one for one in together if times * one.memory <= allowed), alone)
 
 
 def check_all_in_memory(source: Source, memory: str | int | None, command: str) -> None:
@@ -103,10 +146,11 @@ def check_all_in_memory(source: Source, memory: str | int | None, command: str) 
     What a corpus takes is known for files of the formats that are read in shards.
     """
     if is_large(source, memory):
-        what, remedy = f"manylabel {command}", "raise --memory, or give fewer documents. `train`, `predict` and "
-        remedy += "`evaluate` read from disk."
+        what, remedy = "This task", f"raise {setting_name('memory')}, or give fewer documents."
         if is_worded_for("request"):
             what, remedy = "The job", "give fewer documents."
+        elif is_worded_for("command line"):
+            what, remedy = f"manylabel {command}", f"{remedy} `train`, `predict` and `evaluate` read from disk."
         check_memory(
             memory_of_all(text_bytes(shard_files(source.data, format=source.format))),
             memory,
@@ -130,19 +174,19 @@ def fits_in_memory(source: Source, memory: str | int | None, kept: float = 1.0) 
 def check_prediction(model: Path, memory: str | int | None) -> None:
     """Raise an error where predicting with a model takes more memory than it may, whatever the documents."""
     needed = FIXED_MEMORY + MODEL_IN_MEMORY * model.stat().st_size + 4 * SHARD_BYTES
-    check_memory(needed, memory, f"Predicting with {model}", "raise --memory.")
+    check_memory(needed, memory, f"Predicting with {model}", f"raise {setting_name('memory')}.")
 
 
 def most_memory(memory: str | int | None) -> float:
-    """The bytes that a command may take: what --memory allows, or all that is free where it is not given."""
+    """The bytes that a command may take: what `memory` allows, or all that is free where it is not given."""
     return free_bytes() + FIXED_MEMORY if memory is None else bytes_of(memory)
 
 
 def check_memory(needed: float, memory: str | int | None, what: str, remedy: str) -> None:
-    """Raise an error where more is needed than --memory allows, or than is free where it is not given."""
+    """Raise an error where more is needed than `memory` allows, or than is free where it is not given."""
     limit = most_memory(memory)
     if needed > limit:
-        allowed = "is free" if memory is None else "--memory allows"
+        allowed = "is free" if memory is None else f"{setting_name('memory')} allows"
         raise UnsupportedError(
             f"{what} would take about {needed / 2**20:,.0f} MB of memory, more than the {limit / 2**20:,.0f} MB that "
             f"{allowed}. Instead, {remedy}"
