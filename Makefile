@@ -10,7 +10,7 @@ KERNELS := $(wildcard src/manylabel/kernels/*.pyx src/manylabel/kernels/*.pxd)
 # Tests start hundreds of processes. Without compiled files each of them would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo browser integrations encoders test test-processors test-oldest slow coverage sanitize fuzz fuzz-guided denial mutation audit fuzz-server check dist try-wheel sbom bench bench-server docs screenshots clean
+.PHONY: setup demo browser integrations encoders test test-processors test-oldest slow coverage sanitize fuzz fuzz-guided denial mutation audit fuzz-server check dist try-wheel sbom constraints bench bench-server docs screenshots clean
 
 setup: $(INSTALLED)
 
@@ -168,6 +168,10 @@ sbom: $(RELEASE)/.installed
 	$(RELEASE)/bin/python -m pip --python build/installed/bin/python install --quiet --disable-pip-version-check \
 	    "$$(ls dist/*.whl)[server]"
 	$(RELEASE)/bin/cyclonedx-py environment --output-reproducible --output-file dist/manylabel.cdx.json build/installed/bin/python
+
+# The versions of all packages in the environment that the tests ran in: deploy/Dockerfile installs the same.
+constraints: setup
+	$(BIN)/python -m pip freeze --disable-pip-version-check --exclude-editable --exclude manylabel > deploy/constraints.txt
 
 $(RELEASE)/.installed:
 	$(PYTHON) -m venv $(RELEASE)

@@ -26,11 +26,11 @@ TERMINAL_VARIABLES = {
 }
 """What Rich, which prints our tables, reads."""
 EXIT_CODES = {
-    "0": "Done.",
+    "0": "Done. Also `manylabel serve` that was stopped by SIGTERM or Ctrl+C, when requests in flight are answered.",
     "1": "An error inside manylabel. `--debug` shows where; please report it.",
     "2": "Wrong input: a file, an option or a value. The message says what was found and what to do.",
-    "130": "Interrupted (Ctrl+C). Unfinished files were not written.",
-    "143": "Terminated (SIGTERM, SIGHUP). Unfinished files were not written.",
+    "130": "Interrupted (Ctrl+C), but for `manylabel serve`. Unfinished files were not written.",
+    "143": "Terminated (SIGTERM, SIGHUP), but for `manylabel serve`. Unfinished files were not written.",
 }
 INDEX = """\
 # Reference

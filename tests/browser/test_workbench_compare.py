@@ -21,7 +21,7 @@ def visit(opened: Callable[..., Visit]) -> Visit:
     page.get_by_role("radio", name="Quick").focus()
     for _ in range(3):
         page.keyboard.press("ArrowDown")
-    for name, wanted in (("svm", False), ("rocchio", True), ("nb-binary", True), ("nb", False)):
+    for name, wanted in (("auto", False), ("svm", False), ("rocchio", True), ("nb-binary", True), ("nb", False)):
         box = page.locator(".methods label", has=page.get_by_text(name, exact=True)).get_by_role("checkbox")
         if box.is_checked() != wanted:
             box.press("Space")
@@ -47,6 +47,16 @@ def test_the_leaderboard_shows_intervals_and_tests(visit: Visit, served: Served)
     page.locator("ml-chart .rows tbody tr").first.wait_for()
     assert page.locator("ml-chart .rows tbody tr").count() == rows.count()
     assert page.locator(".plain a[aria-current=true]").count() == 1
+
+
+def test_a_quick_comparison_has_the_default_method(opened: Callable[..., Visit], served: Served) -> None:
+    page = opened("#/townhall/compare?job=none").page
+    assert page.get_by_role("radio", name="Quick the default method and four fast ones").is_checked()
+    page.get_by_role("button", name="Start the comparison").press("Enter")
+    page.wait_for_url(re.compile(r"\?job=[0-9a-f]{16}$"))
+    job = served.ask("/v1/jobs/" + page.url.rpartition("=")[2])
+    served.ask(f"/v1/jobs/{job['id']}/cancel", {})
+    assert job["request"]["methods"] == ["auto", "svm", "logistic", "nb", "rocchio"]
 
 
 def test_a_model_is_trained_with_a_row(visit: Visit, served: Served) -> None:

@@ -101,6 +101,51 @@ def test_a_corpus_is_made_and_exported_with_the_same_labels(visit: Visit, tmp_pa
     assert visit.complaints == []
 
 
+def test_the_user_decides_what_documents_without_a_label_mean(opened: Callable[..., Visit], served: Served) -> None:
+    """Retraining leaves out what is not labelled yet; both are said where the choice is made and after training."""
+    rows = "".join(
+        f"{text} {n},{'' if n % 5 == 0 else 'roads' if n % 2 else 'parks'}\n" for n, text in enumerate(TEXTS * 10)
+    )
+    visit = opened("#/townhall/data")
+    page = visit.page
+    page.set_input_files(
+        "input[type=file]", {"name": "tickets.csv", "mimeType": "", "buffer": f"text,labels\n{rows}".encode()}
+    )
+    wait_for_preview(page)
+    choice = page.get_by_role("group", name="8 documents have no label")
+    assert choice.get_by_role("radio", name="not labelled yet").is_checked()
+    assert "training leaves them out" in choice.inner_text()
+    page.get_by_role("button", name="Make the corpus").press("Enter")
+    page.wait_for_url(re.compile("#/tickets/data$"), timeout=WAIT)
+    assert served.ask("/v1/corpora/tickets")["states"]["no label applies"] == 0
+    page.evaluate("location.hash = '#/tickets/review'")
+    page.get_by_role("button", name="Retrain").press("Enter")
+    gain = page.locator(".review-gain[open]")
+    gain.wait_for(timeout=WAIT)
+    assert "on 32 documents (8 without a label were left out)" in gain.inner_text()
+    page.evaluate("location.hash = '#/tickets/data?data=tickets'")
+    wait_for_preview(page)
+    page.get_by_role("radio", name="no label applies").check()
+    page.get_by_role("button", name="Make the corpus").press("Enter")
+    page.wait_for_url(re.compile("#/tickets-2/data$"), timeout=WAIT)
+    assert served.ask("/v1/corpora/tickets-2")["states"]["no label applies"] == 8
+    assert visit.complaints == []
+
+
+def test_an_upload_that_is_not_used_can_be_deleted(opened: Callable[..., Visit], served: Served) -> None:
+    visit = opened("#/townhall/data")
+    page = visit.page
+    page.set_input_files("input[type=file]", {"name": "unused.csv", "mimeType": "", "buffer": table()})
+    wait_for_preview(page)
+    assert "The file stays on the server until you delete it." in page.locator(".title-row").inner_text()
+    assert "unused" in served.ask("/v1/data")["data"]
+    page.get_by_role("button", name="Delete this upload").press("Enter")
+    page.get_by_role("button", name="Delete unused").press("Enter")
+    page.wait_for_url(re.compile("#/townhall/data$"), timeout=WAIT)
+    assert "unused" not in served.ask("/v1/data")["data"]
+    assert visit.complaints == []
+
+
 def test_a_file_that_cannot_be_read_is_explained(opened: Callable[..., Visit]) -> None:
     visit = opened("#/townhall/data", width=420, scheme="dark")
     page = visit.page

@@ -129,6 +129,55 @@ def test_figures_that_stay_the_same_are_explained(visit: Visit, served: Served) 
     assert said.count() == 0
 
 
+def test_impossible_thresholds_are_explained_and_change_nothing(visit: Visit, served: Served) -> None:
+    page, rule = visit.page, "must be a number from 0 to 1, because scores are shown as probabilities"
+    show(visit, served, f"?label={quote(LABEL)}&try=0.6:{quote(LABEL)}")
+    settled(visit)
+    before, field, warning = (
+        figures(visit),
+        page.locator("#studio-number"),
+        page.locator("ml-threshold-studio .warning"),
+    )
+    for typed, given in (("3", ", not 3"), ("-1", ", not -1"), ("abc", "")):
+        field.fill("")
+        field.press_sequentially(typed)
+        field.press("Enter")
+        page.wait_for_function("() => document.querySelector('#studio-number').value === '0.6'")
+        assert f"The threshold {rule}{given}. Nothing was changed." in warning.inner_text()
+        assert (figures(visit), tried(visit)) == (before, {LABEL: 0.6})
+    show(visit, served, "")
+    form = page.locator("ml-target-form")
+    form.locator("select").select_option("threshold")
+    for kind, text in (
+        ("threshold", f"The threshold {rule}, not 300."),
+        ("recall", "The recall must be a number above"),
+    ):
+        form.locator("select").select_option(kind)
+        form.locator("input").fill("300")
+        form.get_by_role("button", name="Try").press("Enter")
+        assert text in form.get_by_role("alert").inner_text()
+        assert "all=" not in page.url
+    assert visit.violations() == []
+
+
+@pytest.mark.parametrize(("width", "fits"), [(1280, True), (420, False)])
+def test_all_columns_are_in_sight_or_known_to_be_there(opened: Callable[..., Visit], width: int, fits: bool) -> None:
+    page = opened("#/townhall/labels", width=width).page
+    page.wait_for_selector("ml-virtual-table tbody tr[data-place]")
+    note, edge = page.locator(".table-more"), page.evaluate("document.documentElement.scrollWidth")
+    assert edge <= width
+    last = page.locator("ml-virtual-table thead th").last
+    if not fits:
+        note.wait_for()
+        assert "scroll to the right" in note.inner_text()
+        page.evaluate("document.querySelector('.table-box').scrollLeft = 10_000")
+        note.wait_for(state="detached")
+    box = last.bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= width
+    assert note.count() == 0
+
+
 def test_what_is_tried_can_be_shared_undone_and_redone(visit: Visit, served: Served) -> None:
     page = visit.page
     show(visit, served, f"?label={quote(LABEL)}&try=0.6:{quote(LABEL)}&lock=streets/roads")

@@ -121,6 +121,27 @@ def test_the_whole_loop_by_keyboard(visit: Visit, corpus: Served) -> None:
     assert visit.complaints == []
 
 
+def test_a_misspelt_label_offers_the_nearest_one_first(visit: Visit, corpus: Served) -> None:
+    page = visit.page
+    page.evaluate("location.hash = '#/review/review?queue=all&document=15'")
+    page.locator(".review-pane h2", has_text="letter 14").wait_for()
+    add_label(page, "parxs", "parks")
+    saved(page, "accepted parks")
+    page.keyboard.press("l")
+    page.keyboard.type("parxs")
+    options = page.locator("ml-review-document [role=option]")
+    options.filter(has_text="did you mean").wait_for()
+    assert [one.split()[0] for one in options.all_inner_texts()] == ["parks", "parxs"]
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    saved(page, "accepted parxs")
+    page.keyboard.press("z")
+    saved(page, "taken back")
+    assert "parxs" not in [one["label"] for one in corpus.ask("/v1/corpora/review/labels")["labels"]]
+    page.evaluate("location.hash = '#/review/review?queue=all&document=3'")
+    page.locator(".review-pane h2", has_text="letter 2").wait_for()
+
+
 def test_the_last_decisions_can_be_taken_back_one_by_one(visit: Visit, corpus: Served) -> None:
     page = visit.page
     page.locator(".review-history summary").press("Enter")
@@ -139,6 +160,24 @@ def test_retraining_shows_the_gain_with_its_interval(visit: Visit) -> None:
     assert "95 % interval" in gain.inner_text()
     assert "reviewed and" in gain.inner_text()
     assert gain.locator("tbody tr").count() == 2
+
+
+def test_retraining_asks_before_it_replaces_a_saved_threshold(visit: Visit, corpus: Served) -> None:
+    page, address = visit.page, "/v1/corpora/review"
+    revision = corpus.ask(f"{address}/thresholds/study", {})["revision"]
+    saved = {"by": "Ann", "revision": revision, "thresholds": {"roads": 0.875}}
+    corpus.ask(f"{address}/thresholds", saved, method="PUT")
+    page.keyboard.press("t")
+    dialog = page.get_by_role("dialog", name="1 saved threshold would be replaced")
+    dialog.get_by_role("button", name="Cancel").press("Enter")
+    dialog.wait_for(state="detached")
+    assert page.locator("button:has-text('Retraining')").count() == 0
+    page.keyboard.press("t")
+    dialog.get_by_role("button", name="Keep it").press("Enter")
+    page.wait_for_selector("button:has-text('Retraining')")
+    page.locator(".review-gain[open]").wait_for(timeout=SECONDS * 1000)
+    found = corpus.ask(f"{address}/labels")["labels"]
+    assert {one["label"]: one["threshold"] for one in found}["roads"] == 0.875
 
 
 def test_documents_are_text_and_long_ones_are_shown_without_evidence(visit: Visit) -> None:
@@ -210,6 +249,7 @@ def test_filters_stand_in_the_address(visit: Visit) -> None:
 
 def test_bulk_actions_have_a_preview_and_an_undo(visit: Visit, corpus: Served) -> None:
     page, wanted = visit.page, {"filter": {"labels": [{"label": "bridges", "relation": "accepted"}]}, "limit": 1}
+    corpus.ask("/v1/corpora/review/labels", {"by": "Dora", "do": "add", "label": "bridges"})
     page.goto(page.url.split("#")[0] + "#/review/review?queue=all&text=asphalt")
     page.locator(".review-pane h2").wait_for()
     page.keyboard.press("b")

@@ -81,7 +81,7 @@ def compare_and_train(page: Page) -> None:
     open_view(page, "gc", "Compare")
     tab_to(page, page.get_by_role("radio", name="Quick"))
     page.keyboard.press("ArrowUp")  # the last one: my choice
-    for method in ("nb", "rocchio", "svm"):
+    for method in ("nb", "rocchio", "auto", "svm"):
         tab_to(page, page.locator(f".methods label:has(strong:text-is('{method}')) input"))
         page.keyboard.press("Space")
     assert page.locator(".methods legend").inner_text() == "Methods: 1 chosen"

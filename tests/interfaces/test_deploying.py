@@ -5,11 +5,13 @@ import shlex
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
+import manylabel
 from manylabel.cli.run import run
 from manylabel.server.jobs.store import JobStore
 from reviewed import make_corpus
@@ -18,6 +20,8 @@ from served import InProcess, in_process
 DEPLOY = Path(__file__).parents[2] / "deploy"
 PAGE = (DEPLOY.parent / "docs" / "deploying.md").read_text(encoding="utf-8")
 SCRIPTS = dict(re.findall(r'^```sh title="(.*?)"\n(.*?)^```', PAGE, re.DOTALL | re.MULTILINE))
+OPTIONAL = "deploy/constraints*.txt"
+"""What the image copies where it is there."""
 BY_ROOT = re.compile(r"^(systemctl|chown|curl) .*\n", re.MULTILINE)
 
 
@@ -41,19 +45,51 @@ def test_the_commands_exist(command: list[str], capsys: pytest.CaptureFixture[st
     assert options_of(command) <= set(re.findall(r"--[a-z-]+", capsys.readouterr().out))
 
 
+def test_the_source_archive_has_what_the_page_copies() -> None:
+    packed = re.findall(r"^graft (.*)$", (DEPLOY.parent / "MANIFEST.in").read_text(encoding="utf-8"), re.MULTILINE)
+    copied = re.findall(r"^    cp (\S+) /etc", PAGE, re.MULTILINE)
+    assert copied
+    for name in copied:
+        assert (DEPLOY.parent / name).is_file(), name
+        assert any(Path(folder) in Path(name).parents for folder in packed), name
+
+
 def test_the_image_runs_without_rights_and_copies_what_exists() -> None:
     image = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
     assert re.findall(r"^USER (.*)$", image, re.MULTILINE) == ["manylabel"]
     assert image.count("FROM ") == 2
     for copied in re.findall(r"^COPY (.*) \S+$", image, re.MULTILINE):
-        for name in copied.split():
+        for name in set(copied.split()) - {OPTIONAL}:
             assert (DEPLOY.parent / name).exists(), name
+
+
+def test_pinned_versions_are_installed(tmp_path: Path) -> None:
+    image = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
+    assert OPTIONAL in image
+    assert "--constraint constraints.txt" in image
+    assert image.count("FROM ${PYTHON}") == image.count("FROM ") == 2
+    assert "!deploy/constraints.txt" in (DEPLOY / "Dockerfile.dockerignore").read_text(encoding="utf-8").split()
+    assert "--constraint deploy/constraints.txt" in SCRIPTS["upgrade.sh"]
+    (tmp_path / "deploy").mkdir()
+    freeze = SCRIPTS["freeze.sh"].replace("/opt/manylabel/bin/pip", f"{shlex.quote(sys.executable)} -m pip")
+    subprocess.run(["sh", "-c", freeze], cwd=tmp_path, check=True, capture_output=True)
+    pinned = (tmp_path / "deploy" / "constraints.txt").read_text(encoding="utf-8")
+    assert re.search(r"^numpy==\d", pinned, re.MULTILINE)
+    assert "manylabel" not in pinned
 
 
 def test_a_server_open_to_others_has_a_token() -> None:
     is_open = [command for command in commands() if "--host" in command]
     assert is_open
     assert all("--token" in command for command in is_open)
+
+
+def test_all_events_of_the_log_are_documented() -> None:
+    page = (DEPLOY.parent / "docs" / "guides" / "monitoring.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?) \| (?:info|error) \|", page, re.MULTILINE)
+    sources = "".join(path.read_text(encoding="utf-8") for path in (Path(manylabel.__file__).parent).rglob("*.py"))
+    written = re.findall(r'(?:\blog|Log\(.*\))\.(?:write|error)\(\s*"(\w+)"', sources)
+    assert set(re.findall(r"`(\w+)`", " ".join(rows))) == set(written)
 
 
 # ---- nginx -----------------------------------------------------------------------------------------------------------

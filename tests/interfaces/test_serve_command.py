@@ -17,6 +17,7 @@ import pytest
 from annif_client import AnnifClient
 
 from manylabel.cli.run import run
+from manylabel.server.jobs.store import JobStore
 from served import Running, running, small_model
 
 PREDICT = "/v1/models/letters/predict"
@@ -241,9 +242,13 @@ def test_requests_in_flight_finish_when_the_server_stops(tmp_path: Path) -> None
         assert answer.startswith(b"HTTP/1.1 200 OK")
         assert answer.count(b'"labels"') == 900
         assert server.process.wait(10) == 0
+        assert server.process.stderr is not None
+        assert "the server was told to stop" in server.process.stderr.read()
 
 
-def test_what_cannot_be_served_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_served_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = str(small_model(tmp_path / "letters.manylabel"))
 
     def refused(*arguments: str) -> str:
@@ -256,6 +261,9 @@ def test_what_cannot_be_served_is_one_sentence(tmp_path: Path, capsys: pytest.Ca
     assert "this is a file. Give a directory" in refused("--data", model)
     assert "--origin *: an origin is the scheme" in refused(model, "--origin", "*")
     assert "openssl rand -hex 32 >" in refused(model, "--token", str(tmp_path / "none"))
+    with monkeypatch.context() as patched:
+        patched.setenv("MANYLABEL_THREADS", "abc")
+        assert "MANYLABEL_THREADS is a number of threads, 1 or more, not 'abc'" in refused(model, "--port", "0")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert "Cannot listen on 127.0.0.1" in refused(model, "--port", str(taken.getsockname()[1]))
 
@@ -267,14 +275,30 @@ def test_bench_server_measures_a_running_server(server: Running, capsys: pytest.
     assert found["failures"] == {}
     assert found["requests"] == pytest.approx(found["requests_per_second"] * found["seconds"])
     assert 0 < found["milliseconds"]["p50"] <= found["milliseconds"]["p99"] <= found["milliseconds"]["max"]
-    assert run(["bench-server", server.url, *options, "--model", "other"]) == 0
-    assert json.loads(capsys.readouterr().out)["failures"].keys() == {"404"}
+    assert run(["bench-server", server.url, *options, "--model", "other"]) == 2
+    assert "all of the first requests failed: the status 404. It serves no model 'other'" in capsys.readouterr().err
     assert run(["bench-server", "https://x"]) == 2
     assert "http://HOST:PORT" in capsys.readouterr().err
     with socket.create_server(("127.0.0.1", 0)) as taken:
         free = taken.getsockname()[1]
     assert run(["bench-server", f"http://127.0.0.1:{free}"]) == 2
     assert "cannot reach the server" in capsys.readouterr().err
+
+
+def test_bench_server_leaves_failures_out_of_the_rate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, token = small_model(tmp_path / "letters.manylabel"), tmp_path / "token"
+    token.write_text("x" * 32)
+    long = tmp_path / "mixed.csv"
+    long.write_text("text\n" + f"bus\n{'late bus ' * 20}\n" * 2)
+    options = ["--model", "letters", "--data", str(long), "--seconds", "0.5", "--connections", "2", "--json"]
+    with running(str(model), "--token", str(token), "--limit", "characters=100") as server:
+        assert run(["bench-server", server.url, *options, "--token", str(token)]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["failures"].keys() == {"413"}
+        assert found["failures"]["413"] == pytest.approx(found["requests"] / 2, abs=4)
+        assert found["requests_per_second"] * found["seconds"] == pytest.approx(found["requests"] / 2, abs=4)
+        assert run(["bench-server", server.url, *options]) == 2
+        assert "the status 401. Give the token of the server with --token FILE." in capsys.readouterr().err
 
 
 def test_accepted_jobs_outlive_a_killed_server_and_its_workers_do_not(tmp_path: Path) -> None:
@@ -322,6 +346,27 @@ def test_accepted_jobs_outlive_a_killed_server_and_its_workers_do_not(tmp_path: 
         assert answer.json()["predictions"][0]["labels"][0]["label"] == "buses"
         assert server.ask("POST", f"/v1/jobs/{first}/resume").json()["state"] in ("queued", "running")
         assert list((data / "models").iterdir()) == [data / "models" / "letters.manylabel"]
+
+
+def test_a_second_server_on_a_data_directory_is_refused_until_the_first_one_is_gone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "data"
+    with running("--data", str(data), "--workers", "2") as server:
+        store = JobStore(data)
+        job = store.add("evaluate", {"kind": "evaluate", "data": "townhall"}, 1) or {}
+        while (store.get(job["id"]) or {})["state"] == "queued":
+            time.sleep(0.05)
+        for more in ([], ["--demo"]):
+            assert run(["serve", "--data", str(data), "--port", "0", *more]) == 2
+            printed = capsys.readouterr().err
+            assert printed.startswith(f"manylabel: --data {data}: another server uses this directory; stop it first")
+            assert printed.count("\n") == 1
+        assert (store.get(job["id"]) or {})["state"] != "interrupted"
+        server.process.kill()
+        server.process.wait()
+    with running("--data", str(data)) as server:
+        assert server.ask("GET", "/ready").status == 200
 
 
 def test_a_job_is_done_when_all_workers_serve_its_model_and_one_is_withdrawn_with_its_file(tmp_path: Path) -> None:

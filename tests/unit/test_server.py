@@ -128,6 +128,18 @@ def test_predictions_are_explained(server: InProcess, model: Path) -> None:
     assert "none" in unknown.json()["detail"]
 
 
+def test_a_body_with_an_encoding_is_refused(server: InProcess) -> None:
+    asked = {"text": "late bus"}
+    for address in ("/v1/models/letters/predict", "/v1/models/letters/reload", "/predict"):
+        for encoding in ("gzip", "br", "identity, gzip"):
+            refused = server.ask("POST", address, asked, {"content-encoding": encoding})
+            assert (refused.status, refused.headers["accept-encoding"]) == (415, "identity")
+            assert f"no body with Content-Encoding: {encoding}. Send it as it is" in refused.json()["detail"]
+    for encoding in ("identity", "Identity "):
+        answer = server.ask("POST", "/v1/models/letters/predict", asked, {"content-encoding": encoding})
+        assert answer.status == 200
+
+
 # ---- refusals --------------------------------------------------------------------------------------------------------
 
 
@@ -135,8 +147,10 @@ def test_predictions_are_explained(server: InProcess, model: Path) -> None:
     ("body", "status", "words"),
     [
         (b"{", 400, "not valid JSON"),
-        (b'{"text": "\xff"}', 400, "not valid JSON"),
-        (b'{"text": "\\ud800"}', 400, "not valid JSON"),
+        (b'{"text": "\xff"}', 400, "not valid UTF-8: byte 10 is 0xff"),
+        (b'{"text": "a\\ud800b"}', 400, "not valid JSON: \\ud800 at byte 11 is half of a surrogate pair"),
+        (b'{"text": "\\\\ud800 \\ud83d\\ude00 \\udE00"}', 400, "\\udE00 at byte 31 is half"),
+        (b'{"text": "\\\\ud800', 400, "Input data was truncated"),
         (b"[]", 422, "Expected `object`"),
         ({}, 422, "neither 'text'"),
         ({"text": "a", "documents": []}, 422, "both"),
@@ -506,6 +520,10 @@ def test_while_models_are_loaded_the_server_lives_and_is_not_ready() -> None:
             answer = server.ask("GET", "/ready?now")
             assert (answer.status, answer.headers["retry-after"], answer.json()["ready"]) == (503, "1", False)
             assert answer.json()["detail"] == "The models are being loaded. Try again in a second."
+            page = server.ask("GET", "/", None, {"Accept": "text/html,application/xhtml+xml"})
+            assert (page.status, page.headers["content-type"]) == (503, "text/html; charset=utf-8")
+            assert b'<meta http-equiv="refresh" content="1">' in page.body
+            assert server.ask("GET", "/ready", None, {"Accept": "application/json"}).json()["ready"] is False
             assert server.ask("POST", PREDICT, {"text": "a" * 100_000}).status == 503
             with socket.create_connection(("127.0.0.1", server.port)) as silent:
                 assert server.ask("GET", "/health").status == 200

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from connected import Transport, talk
+from connected import Transport, talk, until
 from manylabel.server.connections import Connection
 from manylabel.server.jobs.store import JobStore
 from served import InProcess, in_process, small_model
@@ -148,6 +148,24 @@ def test_what_was_begun_when_the_server_stops_is_answered(server: InProcess) -> 
         assert transport.is_closed
 
     assert labels(talk(server, stopping)) == ["buses"]
+
+
+@pytest.mark.parametrize("sent", [request("bus"), b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"])
+def test_answers_tell_clients_that_the_server_stops(server: InProcess, sent: bytes) -> None:
+    async def on_its_way(connection: Connection, transport: Transport) -> None:
+        connection.shutdown()
+        connection.data_received(sent)
+        await until(lambda: transport.is_closed)
+
+    async def in_flight(connection: Connection, transport: Transport) -> None:
+        connection.data_received(sent[:-1])
+        connection.data_received(sent[-1:])
+        connection.shutdown()
+        await until(lambda: transport.is_closed)
+
+    assert b"\r\nconnection: close\r\n" in b"".join(talk(server, on_its_way).sent)
+    if sent.startswith(b"GET"):  # others are answered at once
+        assert b"\r\nconnection: close\r\n" in b"".join(talk(server, in_flight).sent)
 
 
 def test_a_fault_takes_the_long_way_and_is_logged_once(

@@ -176,6 +176,22 @@ def test_thresholds_are_studied_and_saved(server: InProcess) -> None:
     assert ask(server, "/undo", {"by": "Fay"}).status == 200
 
 
+def test_the_format_of_the_data_comes_first(tmp_path: Path) -> None:
+    """The browser preselects it."""
+    openpyxl = pytest.importorskip("openpyxl")
+    store = JobStore(tmp_path)
+    store.prepare()
+    (store.uploads / "letters.tsv").write_text("a late bus\t<http://x.org/1>\na hole\t<http://x.org/2>\n")
+    book = openpyxl.Workbook()
+    for row in (["text", "labels"], ["a late bus", "buses"], ["a hole", "roads"]):
+        book.active.append(row)
+    book.save(store.uploads / "sheet.xlsx")
+    made = in_process({}, {"body": 100_000}, data=str(store.folder))
+    for data, format in (("letters", "tsv"), ("sheet", "excel")):
+        run_job(made, {"kind": "import", "data": data, "corpus": data})
+        assert made.ask("GET", f"/v1/corpora/{data}/formats").json()["formats"][0] == format
+
+
 def test_the_corpus_is_exported_and_trained_on(server: InProcess, tmp_path: Path) -> None:
     number = 24
     decide(server, "Gil", number, 1, reject=["roads"], accept=["lamps"])
@@ -270,4 +286,4 @@ def test_names_in_addresses_never_lead_out_of_the_directory(server: InProcess) -
 
 def test_every_address_is_described(server: InProcess) -> None:
     paths = server.ask("GET", "/v1/openapi.json").json()["paths"]
-    assert len([path for path in paths if path.startswith("/v1/corpora")]) == 18
+    assert len([path for path in paths if path.startswith("/v1/corpora")]) == 19

@@ -1,10 +1,12 @@
 """The queue of jobs: what is accepted is kept, run within limits, and can be cancelled and resumed."""
 
+import errno
 import json
 import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -127,6 +129,8 @@ def test_methods_are_evaluated_and_compared_and_labels_audited(
         ({"kind": "train", "data": "../../etc/passwd", "model": "m"}, 422, "digits, - and _ only"),
         ({"kind": "train", "data": "letters", "model": "../m"}, 422, "found: '../m'"),
         ({"kind": "delete", "data": "letters"}, 422, "kind"),
+        ({"kind": "evaluate", "data": "letters", "model": "mine"}, 422, "There is no model 'mine'. Known: none"),
+        ({"kind": "labels", "data": "letters", "model": "mine"}, 422, "There is no model 'mine'. Known: none"),
         ({"kind": "train", "data": "letters", "model": "m", "path": "/"}, 422, "path"),
     ],
 )
@@ -135,6 +139,21 @@ def test_wrong_jobs_are_refused(server: InProcess, request_body: object, status:
     assert answer.status == status
     assert words in answer.json()["detail"]
     assert server.ask("GET", "/v1/jobs").json() == {"jobs": []}
+
+
+def test_a_job_may_need_a_model_that_another_job_writes(server: InProcess, store: JobStore) -> None:
+    evaluate = {"kind": "evaluate", "data": "letters", "model": "mine"}
+    assert server.ask("POST", "/v1/jobs", TRAIN).status == 202
+    assert server.ask("POST", "/v1/jobs", evaluate).status == 202
+    for job in store.list(None, 2):
+        store.cancel(job["id"])
+    assert server.ask("POST", "/v1/jobs", evaluate).status == 422
+
+
+def test_a_queue_of_one_is_counted_in_the_singular(store: JobStore) -> None:
+    server = in_process({}, {"queue": 1}, data=str(store.folder))
+    answers = [server.ask("POST", "/v1/jobs", TRAIN) for _ in range(2)]
+    assert answers[1].json()["detail"] == "1 job waits already. Try again later."
 
 
 def test_a_full_queue_says_when_to_try_again(server: InProcess) -> None:
@@ -247,12 +266,22 @@ def disk_full(*_: object, **__: object) -> None:
         database.execute("CREATE TABLE one (value)")
 
 
-def test_a_full_disk_is_named_in_answers(server: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+def no_space(*_: object, **__: object) -> None:
+    """What the system raises where the disk is full."""
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_is_named_in_answers_and_logged_once(
+    server: InProcess, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(JobStore, "add", disk_full)
     monkeypatch.setattr(JobStore, "keep_upload", disk_full)
     for answer in (server.ask("POST", "/v1/jobs", TRAIN), server.ask("PUT", "/v1/data/more.csv", LETTERS)):
         assert (answer.status, answer.headers["content-type"]) == (507, "application/problem+json")
         assert "disk of the server's data folder is full" in answer.json()["detail"]
+    [logged] = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert (logged["event"], logged["level"], logged["path"]) == ("disk_full", "error", "/v1/jobs")
+    assert "traceback" not in logged
     assert 'status="507"} 1' in server.ask("GET", "/metrics").body.decode()
 
 
@@ -299,6 +328,26 @@ def test_a_job_that_cannot_keep_its_end_is_ended_by_the_scheduler(
     assert (store.get(added["id"]) or {})["error"] == DISK_FULL
 
 
+def test_a_job_that_died_on_a_full_disk_names_the_disk_also_when_there_is_space_again(
+    store: JobStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its process may end in any way, such as by the signal for a mapped file that cannot grow."""
+    added = store.add("train", TRAIN, 10) or {}
+    scheduler = scheduler_of(store)
+    store.take()
+    died = subprocess.Popen([sys.executable, "-c", "import os; os.kill(os.getpid(), 7)"])
+    scheduler.running[added["id"]] = Running(died, False, time.monotonic())
+    died.wait()
+    with monkeypatch.context() as patched:
+        patched.setattr(tempfile, "TemporaryFile", no_space)
+        patched.setattr(JobStore, "end", disk_full)
+        scheduler.step()
+    scheduler.looked = 0.0
+    scheduler.step()
+    ended = store.get(added["id"]) or {}
+    assert (ended["state"], ended["error"]) == ("failed", DISK_FULL)
+
+
 def test_a_killed_or_slow_process_is_noticed(store: JobStore) -> None:
     slow = store.add("evaluate", {"kind": "evaluate", "data": "townhall"}, 10)
     killed = store.add("evaluate", {"kind": "evaluate", "data": "townhall"}, 10)
@@ -334,6 +383,11 @@ def test_jobs_that_ran_when_the_server_was_killed_are_marked(
 def test_data_are_uploaded_whole_or_not_at_all(server: InProcess, store: JobStore) -> None:
     sent = {"content-type": "application/octet-stream"}
     assert server.ask("PUT", "/v1/data/new.csv", LETTERS, sent).json() == {"data": "new", "bytes": len(LETTERS)}
+    names = b"<http://x.org/1>\tbuses\n<http://x.org/2>\troads\n"
+    assert server.ask("PUT", "/v1/data/names.tsv", names, sent).status == 200
+    listed = server.ask("GET", "/v1/data").json()
+    assert (listed["data"], listed["vocabularies"]) == (["letters", "names", "new"], ["names"])
+    assert server.ask("DELETE", "/v1/data/names").status == 204
     listed = server.ask("GET", "/v1/data").json()
     assert (listed["data"], {"csv", "excel", "arff"} <= set(listed["formats"])) == (["letters", "new"], True)
     assert server.ask("PUT", "/v1/data/new.jsonl", b"{}", sent).status == 200
@@ -342,6 +396,18 @@ def test_data_are_uploaded_whole_or_not_at_all(server: InProcess, store: JobStor
     for name in ("..%2fx.csv", "..", ".csv", "a", "a.b.c.d", "ä.csv", "a b.csv"):
         assert server.ask("PUT", f"/v1/data/{name}", b"", sent).status in (404, 405, 422)
     assert sorted(os.listdir(store.uploads)) == ["letters.csv", "new.jsonl"]
+
+
+def test_the_name_of_an_upload_shows_how_to_read_it(server: InProcess, store: JobStore) -> None:
+    for name in ("x.exe", "x.exe.gz", "x.gz", "x", "x.csv.bz2"):
+        refused = server.ask("PUT", f"/v1/data/{name}", b"a")
+        assert refused.status == 422
+        assert refused.json()["detail"].startswith(f"'{name}' has no ending that shows the format of the data. Known: ")
+        assert {".csv,", ".jsonl,", ".tar.gz,", ".ttl,"} <= set(refused.json()["detail"].split())
+    for name in (".hidden.csv", "-x.csv"):
+        assert f"'{name}' cannot be the name of a file" in server.ask("PUT", f"/v1/data/{name}", b"").json()["detail"]
+    for name in ("x.tsv.gz", "x.JSON", "x.tgz", "x.txt", "x.npz"):
+        assert server.ask("PUT", f"/v1/data/{name}", b"a").status == 200
 
 
 def test_uploaded_data_are_deleted_unless_a_job_needs_them(server: InProcess, store: JobStore) -> None:

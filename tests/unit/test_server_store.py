@@ -264,6 +264,31 @@ def test_what_was_undone_is_done_again_and_can_be_undone_again(corpus: CorpusFil
         undo(corpus, "Ana", decided)
 
 
+def test_undo_retires_a_label_that_was_added_for_the_decision_alone(corpus: CorpusFile) -> None:
+    """The redo brings it back; a label that another document has, or that was added for itself, stays."""
+
+    def names() -> set[str]:
+        with corpus.reading() as database:
+            return {row["name"] for row in database.execute("SELECT name FROM labels WHERE state = 'active'")}
+
+    def give(label: str, number: int) -> None:
+        with corpus.writing() as database:
+            labels.add(database, "Ana", label)
+        decide(corpus, "Ana", decision(number, accept=[label]))
+
+    give("Druk", 1)
+    for _ in range(2):
+        taken, _ = undo(corpus, "Ana")
+        assert "Druk" not in names()
+        undo(corpus, "Ana", taken)  # the redo
+        assert ("Druk" in names(), "Druk" in states(corpus, 1)) == (True, True)
+    decide(corpus, "Ana", decision(2, accept=["Druk"]))
+    undo(corpus, "Ana")
+    assert "Druk" in names()
+    undo(corpus, "Ana")
+    assert "Druk" not in names()
+
+
 def test_more_than_ten_decisions_are_undone_one_by_one(corpus: CorpusFile) -> None:
     before = [states(corpus, number) for number in range(1, 7)]
     for turn in range(12):

@@ -177,9 +177,8 @@ def check_models_from_elsewhere(server: InProcess) -> None:
     run_job(same, {"kind": "thresholds", "corpus": "letters", "model": "own"})
     assert same.refresh().count(True) == 1
     assert same.ask("GET", "/v1/models/own").json()["sha256"] != before
-    failed = ended_job(server, {"kind": "thresholds", "corpus": "letters", "model": "none"})
-    assert "There is no model 'none'. Known: given, " in failed["error"]
     for request, words in (
+        ({"kind": "thresholds", "corpus": "letters", "model": "none"}, "There is no model 'none'. Known: given, "),
         ({"kind": "thresholds", "corpus": "letters"}, "needs 'model', the model that gets them"),
         ({"kind": "audit", "corpus": "letters", "name": "x"}, "Only a job of the kind 'thresholds' takes 'name'"),
     ):
@@ -193,7 +192,7 @@ def test_retraining_writes_the_model_and_measures_the_gain(server: InProcess) ->
     run_job(server, {"kind": "import", "data": "letters", "corpus": "review", "options": {"id_column": "key"}})
     asked = {"kind": "retrain", "corpus": "review", "model": "review", "method": "svm"}
     first = run_job(server, asked)
-    assert (first["gain"], first["trained_on"], first["model"]) == (None, 24, "review")
+    assert (first["gain"], first["trained_on"], first["left_out"], first["model"]) == (None, 24, 2, "review")
     assert "out-of-fold" in first["how"]
     decisions = [
         {"document": 25, "revision": 1, "accept": ["roads"], "state": "reviewed"},
@@ -216,12 +215,47 @@ def test_retraining_writes_the_model_and_measures_the_gain(server: InProcess) ->
     check_retraining_behind_keyword_rules(server)
 
 
+def test_documents_without_a_label_are_learned_from_where_no_label_applies(server: InProcess) -> None:
+    asked = {"kind": "import", "data": "letters", "corpus": "decided", "no_label_applies": True}
+    run_job(server, asked)
+    states = server.ask("GET", "/v1/corpora/decided").json()["states"]
+    assert states == {"not reviewed": 24, "reviewed": 0, "no label applies": 2}
+    trained = run_job(server, {"kind": "retrain", "corpus": "decided", "model": "decided", "method": "svm"})
+    assert (trained["trained_on"], trained["left_out"]) == (26, 0)
+    answer = server.ask("POST", "/v1/jobs", {"kind": "audit", "corpus": "decided", "no_label_applies": True})
+    assert (answer.status, "'import'" in answer.json()["detail"]) == (422, True)
+
+
+def test_saved_thresholds_are_kept_where_the_job_says_so(server: InProcess) -> None:
+    """In the corpus and in the model; otherwise new scores replace them."""
+    run_job(server, {"kind": "import", "data": "letters", "corpus": "kept"})
+    asked = {"kind": "retrain", "corpus": "kept", "model": "kept", "method": "svm"}
+    assert run_job(server, asked)["kept_thresholds"] == 0
+    address = "/v1/corpora/kept"
+    saved = {"by": "Ana", "revision": server.ask("POST", f"{address}/thresholds/study", {}).json()["revision"]}
+    assert server.ask("PUT", f"{address}/thresholds", {**saved, "thresholds": {"lamps": 0.875}}).status == 200
+    for _ in range(2):
+        assert server.ask("GET", address).json()["saved_thresholds"] == 1
+        assert run_job(server, {**asked, "keep_thresholds": True})["kept_thresholds"] == 1
+    written = TextClassifier.load(Path(str(server.settings.data), "models", "kept.manylabel"))
+    thresholds = written.decided_.thresholds()
+    assert thresholds is not None
+    assert dict(zip(written.labels_, thresholds, strict=True))["lamps"] == pytest.approx(0.875)
+    assert run_job(server, asked)["kept_thresholds"] == 0
+    assert server.ask("GET", address).json()["saved_thresholds"] == 0
+
+
 def check_the_gain_by_the_counts(server: InProcess) -> None:
     """Before, thresholds that nothing reaches: an F1 of 0. The figures afterwards are those of the study."""
     study = server.ask("POST", "/v1/corpora/review/thresholds/study", {}).json()
     assert study["all"]["now"]["f1"] > 0
-    none = dict.fromkeys(("buses", "lamps", "roads"), 2.0)
+    none = dict.fromkeys(("buses", "lamps", "roads"), 1.0)
     saved = {"by": "Ana", "revision": study["revision"], "thresholds": none}
+    refused = server.ask("PUT", "/v1/corpora/review/thresholds", {**saved, "thresholds": {"roads": 3}})
+    assert (refused.status, "from 0 to 1, because scores are shown as probabilities" in refused.json()["detail"]) == (
+        422,
+        True,
+    )
     assert server.ask("PUT", "/v1/corpora/review/thresholds", saved).status == 200
     gain = run_job(server, {"kind": "score", "corpus": "review", "method": "svm"})["gain"]
     after = server.ask("POST", "/v1/corpora/review/thresholds/study", {}).json()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -88,9 +89,10 @@ def serve(
     A model file that is replaced is served from then on, without a request being lost.
     """
     from manylabel.exceptions import MissingExtraError, ParameterError
-    from manylabel.tasks.serving import check_servable, served_names
+    from manylabel.tasks.serving import available_threads, check_servable, served_names
 
     try:
+        from manylabel.server.directory import held
         from manylabel.server.settings import Limits, Settings, check_exposure, parse_origins, read_token, worker_count
         from manylabel.server.store.filling import prepare_demo
         from manylabel.server.supervisor import serve as run
@@ -103,10 +105,14 @@ def serve(
         raise ParameterError(f"--data {data}: this is a file. Give a directory, which is made where there is none.")
     secret = None if token is None else read_token(token)
     check_exposure(host, secret)
-    with tempfile.TemporaryDirectory() as folder:
+    available_threads(None)  # an error where the environment gives no number of them, before a job notices it
+    with ExitStack() as until_the_end:
         names = served_names(models or [])
-        if demo:
-            data = Path(folder, "data") if data is None else data
+        if demo and data is None:
+            data = Path(until_the_end.enter_context(tempfile.TemporaryDirectory()), "data")
+        if data is not None:
+            until_the_end.enter_context(held(data))
+        if demo and data is not None:
             with progress():
                 names = {"townhall": prepare_demo(data)}
         check_servable(names.values())

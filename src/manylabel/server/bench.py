@@ -16,6 +16,15 @@ from manylabel.exceptions import ParameterError
 
 WARM_UP = 0.5
 """Seconds of requests that are not measured."""
+OK = "200"
+REMEDIES = {
+    "401": "Give the token of the server with --token FILE.",
+    "404": "It serves no model {model!r}: choose one of those that it lists at /v1/models with --model.",
+    "413": "The documents are too long for its limits: give shorter ones with --data.",
+    "429": "It is too busy: give fewer --connections, or try again later.",
+    "503": "It is not ready: /ready has the reason. Try again later.",
+}
+"""By status of all first answers, what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,26 +36,37 @@ class Measured:
     connections: int
     seconds: float
     requests: int
+    """How many requests ended, failures included."""
     failures: dict[str, int]
-    """How many requests were not answered with status 200, by status or kind of error."""
+    """How many of them were not answered with status 200, by status or kind of error."""
     milliseconds: dict[str, float]
-    """The durations at some percentiles, and the longest."""
+    """The durations of the others at some percentiles, and the longest."""
 
     @property
     def rate(self) -> float:
-        """Requests per second."""
-        return self.requests / self.seconds
+        """Requests per second that did not fail."""
+        return (self.requests - sum(self.failures.values())) / self.seconds
 
     def as_dict(self) -> dict[str, object]:
         """The measurement as plain data."""
         return {**asdict(self), "requests_per_second": self.rate}
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A request that was answered or lost."""
+
+    at: float
+    seconds: float
+    outcome: str
+    """The status of the answer, or the kind of error."""
+
+
 class _Client(asyncio.Protocol):
     """One connection that sends the next request as soon as the last one is answered."""
 
-    def __init__(self, requests: Iterator[bytes], durations: list[tuple[float, float]], failures: Counter[str]) -> None:
-        self.requests, self.durations, self.failures = requests, durations, failures
+    def __init__(self, requests: Iterator[bytes], ended: list[Ended]) -> None:
+        self.requests, self.ended = requests, ended
         self.transport: asyncio.Transport | None = None
         self.buffer, self.began, self.stopped = bytearray(), 0.0, False
         self.closed = asyncio.get_running_loop().create_future()
@@ -58,7 +78,7 @@ class _Client(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         if not self.stopped:
-            self.failures["connection closed"] += 1
+            self._keep("connection closed")
         self.closed.set_result(None)
 
     def _send(self) -> None:
@@ -79,12 +99,13 @@ class _Client(asyncio.Protocol):
         length = int(fields[start:].split(b"\r\n", 1)[0])
         if len(self.buffer) < head + 4 + length:
             return
-        now = time.perf_counter()
-        self.durations.append((now, now - self.began))
-        if fields[9:12] != b"200":
-            self.failures[fields[9:12].decode()] += 1
+        self._keep(fields[9:12].decode())
         self.buffer.clear()
         self._send()
+
+    def _keep(self, outcome: str) -> None:
+        now = time.perf_counter()
+        self.ended.append(Ended(now, now - self.began, outcome))
 
 
 def measure(
@@ -108,22 +129,36 @@ async def _run(
     url: str, model: str, host: str, port: int, requests: Sequence[bytes], connections: int, seconds: float
 ) -> Measured:
     loop = asyncio.get_running_loop()
-    durations: list[tuple[float, float]] = []
-    failures: Counter[str] = Counter()
+    all_ended: list[Ended] = []
     endless = itertools.cycle(requests)
     clients = [
-        (await loop.create_connection(lambda: _Client(endless, durations, failures), host, port))[1]
-        for _ in range(connections)
+        (await loop.create_connection(lambda: _Client(endless, all_ended), host, port))[1] for _ in range(connections)
     ]
-    await asyncio.sleep(WARM_UP)
-    began = time.perf_counter()
-    await asyncio.sleep(seconds)
-    ended = time.perf_counter()
-    for client in clients:
-        client.stopped = True
-    await asyncio.wait([client.closed for client in clients], timeout=30)
-    counted = sorted(duration for at, duration in durations if began <= at <= ended)
-    return Measured(url, model, connections, ended - began, len(counted), dict(failures), _percentiles(counted))
+    try:
+        await asyncio.sleep(WARM_UP)
+        _check_first(url, model, all_ended)
+        began = time.perf_counter()
+        await asyncio.sleep(seconds)
+        until = time.perf_counter()
+    finally:
+        for client in clients:
+            client.stopped = True
+        await asyncio.wait([client.closed for client in clients], timeout=30)
+    counted = [one for one in all_ended if began <= one.at <= until]
+    failures = Counter(one.outcome for one in counted if one.outcome != OK)
+    durations = sorted(one.seconds for one in counted if one.outcome == OK)
+    return Measured(url, model, connections, until - began, len(counted), dict(failures), _percentiles(durations))
+
+
+def _check_first(url: str, model: str, ended: Sequence[Ended]) -> None:
+    """Raise an error where all of the first requests failed, because nothing would be measured."""
+    outcomes = Counter(one.outcome for one in ended)
+    if not ended or OK in outcomes:
+        return
+    [(outcome, _)] = outcomes.most_common(1)
+    what = f"the status {outcome}" if outcome.isdigit() else outcome
+    remedy = REMEDIES.get(outcome, "Send one request with curl to see the reason, then try again.").format(model=model)
+    raise ParameterError(f"{url}: nothing was measured, because all of the first requests failed: {what}. {remedy}")
 
 
 def _percentiles(durations: Sequence[float]) -> dict[str, float]:

@@ -182,7 +182,12 @@ class Connection(HttpToolsProtocol):
         super().on_headers_complete()
         self.cycle.transport = self._answer_transport
         if self._is_last:
-            self.cycle.keep_alive = False
+            self._close_after_answer()
+
+    def _close_after_answer(self) -> None:
+        """Have uvicorn close the connection after the answer and say so in it, which 0.35 does for clients that ask."""
+        self.cycle.keep_alive = False
+        cast(dict[str, Any], self.cycle.scope)["headers"].append((b"connection", b"close"))
 
     def on_body(self, body: bytes) -> None:
         """Keep a piece of the body for the shortcut, hand it to uvicorn, or discard it."""
@@ -239,7 +244,7 @@ class Connection(HttpToolsProtocol):
             self._stop_waiting()
             self._timer = self.loop.call_later(ON_ITS_WAY, self._close_idle)
         elif self._route is None:
-            self.cycle.keep_alive = False
+            self._close_after_answer()
 
     def _close_idle(self) -> None:
         self._timer = None

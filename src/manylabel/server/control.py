@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import time
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -19,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manylabel import __version__
 from manylabel.exceptions import ManylabelError
+from manylabel.server.damage import DamagedStoreError
 from manylabel.server.jobs.bodies import PATTERNS
 from manylabel.server.jobs.routes import job_routes
 from manylabel.server.jobs.store import WRITE_MODELS, JobStore
@@ -125,7 +127,7 @@ def control_plane(models: Models, settings: Settings, metrics: Metrics) -> FastA
     app = FastAPI(title="manylabel", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app.router.redirect_slashes = False  # a redirect has no explanation, and behind a proxy leads from https to http
     app.add_middleware(LimitedBodies, limit=settings.limits.body)
-    _add_errors(app, keeps_data=settings.data is not None)
+    _add_errors(app, settings.data)
     _add_operations(app, models, settings, metrics)
     _add_models(app, models)
     _add_reload(app, models, metrics)
@@ -166,7 +168,7 @@ def _wrong(found: Mapping[str, Any]) -> str:
     return str(found["msg"]) if meaning is None else f"{meaning}; found: {str(found['input'])[:80]!r}"
 
 
-def _add_errors(app: FastAPI, *, keeps_data: bool) -> None:
+def _add_errors(app: FastAPI, data: str | None) -> None:
     def answer(problem: RequestError) -> Response:
         kind, body = problem_json(problem)
         return Response(body, problem.status, problem.headers, kind.decode())
@@ -184,7 +186,7 @@ def _add_errors(app: FastAPI, *, keeps_data: bool) -> None:
         assert isinstance(error, HTTPException)
         if error.status_code == 405:
             return answer(method_not_allowed(request.method, (error.headers or {}).get("Allow", "other methods")))
-        if error.status_code == 404 and not keeps_data and request.url.path.startswith(OF_DATA):
+        if error.status_code == 404 and data is None and request.url.path.startswith(OF_DATA):
             return answer(RequestError(404, "This server keeps no data and runs no jobs. Start it with --data DIR."))
         if error.status_code == 404:
             slash = " Leave out the slash at its end." if request.url.path.endswith("/") else ""
@@ -195,6 +197,9 @@ def _add_errors(app: FastAPI, *, keeps_data: bool) -> None:
     async def mistaken(_: Request, error: Exception) -> Response:
         return answer(RequestError(422, str(error)))
 
+    async def damaged(_: Request, error: Exception) -> Response:
+        return answer(RequestError(503, str(error).replace(f"{data}{os.sep}", "")))
+
     async def broken(_: Request, error: Exception) -> Response:  # raised again then, so that the gate logs it
         return answer(unexpected(error))
 
@@ -202,6 +207,7 @@ def _add_errors(app: FastAPI, *, keeps_data: bool) -> None:
     app.add_exception_handler(RequestValidationError, wrong_input)
     app.add_exception_handler(HTTPException, refused)
     app.add_exception_handler(ManylabelError, mistaken)
+    app.add_exception_handler(DamagedStoreError, damaged)
     app.add_exception_handler(Exception, broken)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+import math
 import time
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -19,6 +20,7 @@ from manylabel.server.operations import DOCUMENTS, HEADERS, REFUSED, ROUTE, Head
 from manylabel.server.pages import PAGE_ADDRESSES
 from manylabel.server.problems import RequestError
 from manylabel.server.settings import Settings
+from manylabel.server.shortage import DISK_FULL, is_disk_full
 
 OPEN = frozenset({"/health", "/ready", "/ping", "/v2/health/live", "/v2/health/ready"})
 """Addresses that need no token and are never too busy: those by which a machine asks whether the server lives."""
@@ -43,6 +45,8 @@ VARY = (b"vary", b"Origin")
 LOOPBACK_HOSTS = (b"localhost", b"127.0.0.1", b"[::1]")
 Asked: TypeAlias = tuple[str | None, str | None, Any]
 """The method, address and client of a request; None where they did not arrive."""
+DISK_AGAIN = 60.0
+"""Seconds without a request that failed because the disk was full, after which the next one is logged again."""
 OTHER = "other"
 """The route of requests that no operation answers."""
 
@@ -62,6 +66,8 @@ class Gate:
         self.headers = [*SECURITY_HEADERS, VARY] if self.origins else SECURITY_HEADERS
         """The headers of all answers, where these have no others of the name."""
         self.log_requests = settings.log_requests
+        self._disk_was_full = -math.inf
+        """When a request last failed because the disk was full."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or refuse it."""
@@ -97,12 +103,22 @@ class Gate:
         except ClientDisconnect:  # while it uploaded data; nobody reads an answer
             pass
         except Exception as error:
-            self.log.error("error", error, method=scope["method"], path=scope["path"])
+            self._log(error, method=scope["method"], path=scope["path"])
             if not answered:
                 await respond(sending, problems.unexpected(error))
         finally:
             asked = scope["method"], scope["path"], scope.get("client")
             self.count(scope[ROUTE], scope.get(REFUSED) or answered or 499, began, scope[DOCUMENTS], asked)
+
+    def _log(self, error: Exception, **fields: Any) -> None:
+        """Log an error; a full disk without a traceback, and once as long as requests go on to fail because of it."""
+        if not is_disk_full(error):
+            self.log.error("error", error, **fields)
+            return
+        now = time.monotonic()
+        if now - self._disk_was_full > DISK_AGAIN:
+            self.log.write("disk_full", f"{DISK_FULL} Until then requests that write are refused:", "error", **fields)
+        self._disk_was_full = now
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request on, and count it as long as it is being answered."""
@@ -126,6 +142,8 @@ class Gate:
             origin = headers[b"origin"]
             if origin not in self.origins and origin.partition(b"://")[2] != headers.get(b"host"):
                 raise problems.other_site(origin.decode("latin-1"))
+        if headers.get(b"content-encoding", b"identity").strip().lower() not in (b"identity", b""):
+            raise problems.encoded(headers[b"content-encoding"].decode("latin-1"))
         if self.in_flight >= self.most:
             raise problems.too_busy()
 

@@ -22,11 +22,11 @@ PROBLEMS = {
     "408": "The request did not arrive in time",
     "409": "The model file cannot be loaded, or someone changed what the request is about (`conflicts`)",
     "413": "The body, the number of documents or a document is too large",
-    "415": "The content type is not the one expected",
+    "415": "The content type is not the one expected, or the body has a content encoding",
     "421": "The request came to an address that is not the server's own",
     "422": "The request has another form than expected",
     "429": "The server is busy, or the work took too long",
-    "503": "No model can be asked for predictions",
+    "503": "No model can be asked for predictions, or a database of the data directory is damaged",
     "507": "The disk of the server's data folder is full",
 }
 

@@ -7,6 +7,7 @@ function from a `Call` to a `Reply`. FastAPI has no part in them; its layer cost
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,6 +38,10 @@ REFUSED = "manylabel.refused"
 """The key of the scope under which a connection keeps the status with which it refused the request."""
 SLICE = 0.005
 """Seconds of work after which a batch lets other requests go on."""
+ESCAPES = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\."
+)
+"""The escapes of JSON; the group holds one that is half of a surrogate pair."""
 URL_ENCODED = b"application/x-www-form-urlencoded"
 encode = msgspec.json.Encoder(decimal_format="number").encode
 
@@ -106,7 +111,7 @@ class Call:
                 wrong, f"The body has another form than expected: {error}.{known} See /v1/openapi.json."
             ) from None
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            raise RequestError(400, f"The body is not valid JSON: {error}.") from None
+            raise RequestError(400, why_not_json(self.body, error)) from None
 
     def form(self) -> dict[str, str]:
         """The fields of a URL-encoded form."""
@@ -163,6 +168,23 @@ class Call:
             size = len(text) if isinstance(text, str) else sum(map(len, text.values()))
             if size > self.limits.characters:
                 raise problems.text_too_long(size, self.limits.characters)
+
+
+def why_not_json(body: bytes, error: Exception) -> str:
+    """Why a body is not JSON, in other words than the decoder's where these mislead; bytes are counted from 0.
+
+    >>> why_not_json(b'{"text": "caf\\xe9"}', ValueError())
+    'The body is not valid UTF-8: byte 13 is 0xe9 (invalid continuation byte).'
+    """
+    try:
+        body.decode()
+    except UnicodeDecodeError as wrong:
+        return f"The body is not valid UTF-8: byte {wrong.start:,} is 0x{body[wrong.start]:02x} ({wrong.reason})."
+    half = next((found for found in ESCAPES.finditer(body) if found[1]), None)
+    if half is None:
+        return f"The body is not valid JSON: {error}."
+    where = f"{half[1].decode()} at byte {half.start():,}"
+    return f"The body is not valid JSON: {where} is half of a surrogate pair, and the other half is missing."
 
 
 Respond: TypeAlias = Callable[[Call], Awaitable[Reply]]

@@ -98,6 +98,12 @@ def other_site(origin: str) -> RequestError:
     )
 
 
+def encoded(encoding: str) -> RequestError:
+    """A body that is compressed, or encoded in another way."""
+    what = f"The server reads no body with Content-Encoding: {encoding[:80]}. Send it as it is, without this header."
+    return RequestError(415, what, {"Accept-Encoding": "identity"})
+
+
 def too_busy() -> RequestError:
     """More requests at once than the server takes."""
     return RequestError(429, "The server is busy with other requests. Try again in a second.", {"Retry-After": "1"})

@@ -72,16 +72,16 @@ class Supervisor:
         check_exposure(settings.host, settings.token)
         self.settings, self.started = settings, started
         self.log = Log(None, as_json=settings.json_logs)
-        self.listener = listen(settings.host, settings.port)
-        self.waiting = Waiting(self.listener)
-        self.table = Metrics.new_file(settings.workers)
-        self.metrics = Metrics(self.table.fileno(), (), settings.workers, settings.workers)
         self.scheduler: Scheduler | None = None
         folder = None
         if settings.data is not None:
             store = JobStore(Path(settings.data), settings.models)
             folder = store.models
             self.scheduler = Scheduler(store, settings.jobs, settings.limits, self.log)
+        self.listener = listen(settings.host, settings.port)
+        self.waiting = Waiting(self.listener)
+        self.table = Metrics.new_file(settings.workers)
+        self.metrics = Metrics(self.table.fileno(), (), settings.workers, settings.workers)
         self.files = ModelFiles(settings.models, folder)
         self._looked = 0.0
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
@@ -147,6 +147,7 @@ class Supervisor:
                 self.scheduler.step()
             self._look_at_models()
             time.sleep(POLL)
+        self.log.write("stop", "the server was told to stop, and ends when requests in flight are answered.")
         return 0
 
     def _look_at_models(self) -> None:

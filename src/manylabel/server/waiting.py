@@ -13,6 +13,11 @@ from manylabel.server.problems import JSON, not_ready, problem_json
 ALIVE = {b"/health": b'{"status":"ok"}', b"/ping": b"{}", b"/v2/health/live": b'{"live":true}'}
 """By address, what workers answer too as long as they run."""
 LOADING = "The models are being loaded. Try again in a second."
+PAGE = f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="1"><title>manylabel</title></head>
+<body><p>{LOADING.partition(".")[0]}. This page reloads itself.</p></body></html>
+""".encode()
+"""What browsers show meanwhile."""
 PAUSE = 0.05
 PATIENCE = 0.5
 """Seconds that a client has to send its headers, and then its body: while one is waited for, no other is answered."""
@@ -48,7 +53,8 @@ class Waiting(threading.Thread):
         while b"\r\n\r\n" not in head and len(head) < MOST_HEAD and (piece := received(connection, until)):
             head += piece
         words = head.split(b" ", 2)
-        connection.sendall(answer_to(words[1].partition(b"?")[0] if len(words) == 3 else b""))
+        path = words[1].partition(b"?")[0] if len(words) == 3 else b""
+        connection.sendall(answer_to(path, is_page=wants_page(head)))
         connection.shutdown(socket.SHUT_WR)
         until = time.monotonic() + PATIENCE
         while received(connection, until):  # a body that is not read would reset the connection before it is answered
@@ -64,13 +70,24 @@ def received(connection: socket.socket, until: float) -> bytes:
     return connection.recv(MOST_PIECE)
 
 
-def answer_to(path: bytes) -> bytes:
-    """The answer to a request for an address, with which the connection ends."""
+def wants_page(head: bytes) -> bool:
+    """Whether a request is that of a browser that opens a page.
+
+    >>> wants_page(b"GET / HTTP/1.1\\r\\nAccept: text/html,*/*\\r\\n\\r\\n"), wants_page(b"GET / HTTP/1.1\\r\\n\\r\\n")
+    (True, False)
+    """
+    headers = head.lower().split(b"\r\n\r\n")[0].split(b"\r\n")[1:]
+    return head.startswith(b"GET ") and any(one.startswith(b"accept:") and b"text/html" in one for one in headers)
+
+
+def answer_to(path: bytes, *, is_page: bool = False) -> bytes:
+    """The answer to a request for an address, with which the connection ends; a page that reloads itself if asked."""
     lines = [b"HTTP/1.1 200 OK", b"Content-Type: " + JSON]
     body = ALIVE.get(path)
     if body is None:
         problem = not_ready(LOADING, {"ready": False, "workers": 0, "failures": {}} if path == b"/ready" else None)
-        kind, body = problem_json(problem)
+        kind, body = (b"text/html; charset=utf-8", PAGE) if is_page else problem_json(problem)
         lines = [b"HTTP/1.1 503 Service Unavailable", b"Content-Type: " + kind, b"Retry-After: 1"]
+        lines += [b"Content-Security-Policy: default-src 'none'; frame-ancestors 'none'"] if is_page else []
     lines += [b"Content-Length: %d" % len(body), b"Cache-Control: no-store", b"Connection: close"]
     return b"\r\n".join([*lines, b"", body])

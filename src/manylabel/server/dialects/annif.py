@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import math
 from typing import Annotated, Any
-from urllib.parse import quote
 
 import msgspec
 from msgspec import Meta, Struct
 
 from manylabel.server.operations import Call, Operation, Reply, encode
 from manylabel.server.problems import RequestError, too_many_documents
-from manylabel.tasks.serving import ServedModel, Text, TextPrediction, Wanted, detect_languages
+from manylabel.tasks.serving import ServedModel, Text, TextPrediction, Wanted, detect_languages, made_address
 
 MOST_DOCUMENTS = 32
 """Annif's own limit on the documents of a batch."""
@@ -204,7 +203,7 @@ def suggestions(model: ServedModel, names: list[str], answer: TextPrediction) ->
 
 def uri_of(model: ServedModel, column: int) -> str:
     """The address of a label; one made of its name where it is none itself and no vocabulary gives it one."""
-    return model.uris[column] or "urn:manylabel:" + quote(model.labels[column], safe="")
+    return model.uris[column] or made_address(model.labels[column])
 
 
 async def _suggest(call: Call, texts: list[Text], fields: dict[str, str]) -> tuple[ServedModel, list[list[Suggestion]]]:

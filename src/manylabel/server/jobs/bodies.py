@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from manylabel.exceptions import UnknownNameError
-from manylabel.server.jobs.store import WRITE_MODELS, JobStore
+from manylabel.server.jobs.store import LEARN_MODELS, WRITE_MODELS, JobStore
 from manylabel.server.problems import RequestError
 from manylabel.server.store.files import CorpusFiles
 from manylabel.tasks.serving import check_methods
@@ -87,6 +87,12 @@ class JobRequest(BaseModel):
     rules: Annotated[bool, Field(description="Put the saved keyword rules of the corpus before the method.")] | None = (
         None
     )
+    no_label_applies: Annotated[
+        bool, Field(description="Documents without a label are examples of no label, not documents to label yet.")
+    ] | None = None  # fmt: skip
+    keep_thresholds: Annotated[
+        bool, Field(description="Keep the thresholds that users saved, in the corpus and in the model that is written.")
+    ] | None = None  # fmt: skip
     budget: Annotated[float, Field(gt=0, le=1e9)] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
     threads: Annotated[int, Field(ge=1, le=1024)] | None = None
@@ -142,9 +148,11 @@ class MethodList(BaseModel):
 
 
 class DataList(BaseModel):
-    """The names of uploaded data, and the formats that they can be read in."""
+    """The names of uploaded data, those of them that are vocabularies, and the formats that data can be read in."""
 
     data: list[str]
+    vocabularies: list[str]
+    """They name the labels of the other data, and hold no documents."""
     formats: list[str]
 
 
@@ -169,6 +177,8 @@ ONLY_FOR = {
     "name": ("thresholds",),
     "count": ("suggest",),
     "rules": ("score", "retrain"),
+    "keep_thresholds": ("score", "retrain"),
+    "no_label_applies": ("import",),
     "comparison": ("train", "retrain"),
     "pipeline": ("train", "retrain"),
 }
@@ -213,6 +223,8 @@ def check_request(store: JobStore, asked: JobRequest) -> None:
         corpora.get(asked.corpus)
     if asked.data is not None:
         store.data_path(asked.data)
+    if asked.model is not None and asked.kind not in LEARN_MODELS and not store.is_awaited(asked.model):
+        store.found_model(asked.model)
     written = asked.name or asked.model
     if written is not None and asked.kind in WRITE_MODELS:
         store.writable_model(written)

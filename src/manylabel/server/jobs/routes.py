@@ -30,8 +30,9 @@ from manylabel.server.jobs.store import OVER, RESUMABLE, JobStore
 from manylabel.server.operations import ROUTE
 from manylabel.server.problems import RequestError
 from manylabel.server.settings import Limits
-from manylabel.tasks.previewing import file_formats
+from manylabel.tasks.previewing import file_formats, is_vocabulary_data
 from manylabel.tasks.serving import methods_and_metrics
+from manylabel.wording import counted
 
 LOOK = 0.2
 """Seconds between two looks at a job whose events are sent."""
@@ -91,7 +92,8 @@ def _add_jobs(router: APIRouter, store: JobStore, limits: Limits, wait: WaitForM
         check_request(store, asked)
         found = store.add(asked.kind, asked.model_dump(exclude_none=True), limits.queue)
         if found is None:
-            raise RequestError(429, f"{limits.queue:,} jobs wait already. Try again later.", {"Retry-After": "60"})
+            waiting = f"{counted(limits.queue, 'job')} {'waits' if limits.queue == 1 else 'wait'} already."
+            raise RequestError(429, f"{waiting} Try again later.", {"Retry-After": "60"})
         return Job(**found)
 
     @router.get("/v1/jobs", summary="List jobs")
@@ -185,7 +187,9 @@ def _add_data(router: APIRouter, store: JobStore, limits: Limits) -> None:
     @router.get("/v1/data", summary="List uploaded data")
     def data(request: Request) -> DataList:
         request.scope[ROUTE] = "data"
-        return DataList(data=list(store.upload_names()), formats=file_formats())
+        names = list(store.upload_names())
+        vocabularies = [name for name in names if is_vocabulary_data(store.data_path(name))]
+        return DataList(data=names, vocabularies=vocabularies, formats=file_formats())
 
     @router.delete(
         "/v1/data/{name}",

@@ -180,7 +180,13 @@ def perform(store: JobStore, kind: str, request: dict[str, Any], work: Callable[
     if (recipe := chosen_recipe(store, request)) is not None:
         request = {**request, "recipe": recipe}
     if kind == "import":
-        return import_corpus(corpora, request["corpus"], store.data_path(request["data"]), request.get("options", {}))
+        return import_corpus(
+            corpora,
+            request["corpus"],
+            store.data_path(request["data"]),
+            request.get("options", {}),
+            no_label_applies=request.get("no_label_applies", False),
+        )
     if kind == "thresholds":
         return _write_thresholds(store, corpora.get(request["corpus"]), request)
     model = None

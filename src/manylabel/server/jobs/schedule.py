@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from manylabel.exceptions import ManylabelError
+from manylabel.server.damage import DamagedStoreError
 from manylabel.server.jobs.store import FULL, SERVER_STOPPED, SHORT, JobStore, State
 from manylabel.server.logs import Log
 from manylabel.server.settings import Limits
-from manylabel.server.shortage import DISK_FULL, is_disk_full
+from manylabel.server.shortage import DISK_FULL, has_no_space, is_disk_full
 from manylabel.wording import counted
 
 LOOK = 0.25
@@ -132,15 +133,17 @@ class Scheduler:
         one = self.running[identifier]
         if one.process.stdin is not None:
             one.process.stdin.close()
-        code = one.process.returncode
-        lacked = "If it lacked memory, start the server with a higher --limit job_megabytes=…."
-        state, error = one.why or (
-            ("failed", DISK_FULL)
-            if code == FULL
-            else ("interrupted", f"The process of the job ended with code {code}. {lacked} Resume it to try again.")
-        )
+        one.why = one.why or self._why_it_died(one.process.returncode)  # kept, should the disk be too full to record it
+        state, error = one.why
         self.store.end(identifier, state, error=error)  # nothing changes where the job ended by itself
         del self.running[identifier]
+
+    def _why_it_died(self, code: int) -> tuple[State, str]:
+        """The state and the reason of a job whose process ended with a code and kept no reason itself."""
+        if code == FULL or (code and has_no_space(self.store.folder)):
+            return "failed", DISK_FULL
+        lacked = "If it lacked memory, start the server with a higher --limit job_megabytes=…."
+        return "interrupted", f"The process of the job ended with code {code}. {lacked} Resume it to try again."
 
     def stop(self) -> None:
         """End all jobs; they can be resumed."""
@@ -154,5 +157,5 @@ class Scheduler:
                 one.process.kill()
                 one.process.wait()
             one.why = "interrupted", SERVER_STOPPED
-            with suppress(sqlite3.OperationalError):  # a full disk; the next start marks the job
+            with suppress(sqlite3.OperationalError, DamagedStoreError):  # the next start marks the job
                 self._ended(identifier)

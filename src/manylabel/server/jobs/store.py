@@ -13,20 +13,25 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
 from manylabel.exceptions import MissingDataError, ParameterError
+from manylabel.server.damage import damage_named
+from manylabel.tasks.previewing import has_readable_ending, readable_endings
 
 State = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 OVER: tuple[State, ...] = ("done", "failed", "cancelled", "interrupted")
 RESUMABLE: tuple[State, ...] = ("interrupted", "failed", "cancelled")
-WRITE_MODELS = ("train", "compare", "retrain", "thresholds")
+LEARN_MODELS = ("train", "compare", "retrain")
+"""The kinds of jobs that need no model of the name they give."""
+WRITE_MODELS = (*LEARN_MODELS, "thresholds")
 """The kinds of jobs that write the model they name."""
 SHORT = ("preview", "import")
 """The kinds of jobs that only read uploaded data. They have a lane of their own: none waits for a training to end."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+NAMES = "letters, digits, - and _ only, up to 64 of them"
 ENDING = re.compile(r"(\.[A-Za-z0-9]{1,10}){1,2}")
 BUILT_IN = "townhall"
 FULL = 5
@@ -75,16 +80,14 @@ class JobStore:
     @contextmanager
     def _open(self, begin: str = "BEGIN IMMEDIATE") -> Iterator[sqlite3.Connection]:
         """A connection with one transaction, which is on the disk when the block ends."""
-        database = sqlite3.connect(self.folder / "jobs.sqlite", timeout=20, isolation_level=None)
-        try:
+        path = self.folder / "jobs.sqlite"
+        with damage_named(path), closing(sqlite3.connect(path, timeout=20, isolation_level=None)) as database:
             database.row_factory = sqlite3.Row
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = FULL")
             database.execute(begin)
             yield database
-            database.execute("COMMIT")
-        finally:
-            database.close()  # what was not committed is undone
+            database.execute("COMMIT")  # without it, closing undoes what was done
 
     # ---- jobs --------------------------------------------------------------------------------------------------------
 
@@ -204,6 +207,17 @@ class JobStore:
             )
         return path
 
+    def is_awaited(self, name: str) -> bool:
+        """Whether a job that waits or runs writes a model of this name."""
+        marks = ", ".join("?" * len(WRITE_MODELS))
+        with self._open(READ) as database:
+            row = database.execute(
+                f"""SELECT 1 FROM jobs WHERE state IN ('queued', 'running') AND kind IN ({marks})
+                AND ? IN (json_extract(request, '$.model'), json_extract(request, '$.name'))""",
+                (*WRITE_MODELS, name),
+            ).fetchone()
+        return row is not None
+
     def writable_model(self, name: str) -> Path:
         """The file that a job writes a model to; an error where the server was started with another one of the name."""
         path = self.model_path(name)
@@ -249,9 +263,14 @@ class JobStore:
         """The name of data, a free place to write them to, and the place they are then renamed to."""
         name, dot, rest = file.partition(".")
         ending = dot + rest
-        if not ENDING.fullmatch(ending):
-            raise ParameterError(f"{file[:80]!r} is not the name of a file with an ending that shows its format.")
-        place = self.uploads / f"{checked_name(name, 'data')}{ending.lower()}"
+        if not NAME.fullmatch(name):
+            raise ParameterError(f"{file[:80]!r} cannot be the name of a file: {NAMES}, before its ending.")
+        if not ENDING.fullmatch(ending) or not has_readable_ending(file):
+            raise ParameterError(
+                f"{file[:80]!r} has no ending that shows the format of the data. Known: "
+                f"{', '.join(readable_endings())}; the file may be compressed (.gz, .zst)."
+            )
+        place = self.uploads / f"{name}{ending.lower()}"
         return name, self.uploads / f".{secrets.token_hex(8)}", place
 
     def keep_upload(self, written: Path, place: Path) -> None:
@@ -270,9 +289,7 @@ class JobStore:
 def checked_name(name: str, what: str) -> str:
     """The name of something in the data directory; an error where it could lead out of it."""
     if not NAME.fullmatch(name):
-        raise ParameterError(
-            f"{name[:80]!r} cannot be the name of {what}: letters, digits, - and _ only, up to 64 of them."
-        )
+        raise ParameterError(f"{name[:80]!r} cannot be the name of {what}: {NAMES}.")
     return name
 
 

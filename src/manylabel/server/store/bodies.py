@@ -83,6 +83,10 @@ class CorpusSummary(BaseModel):
     documents: int
     labels: int
     event: int
+    scores_are_probabilities: bool | None
+    """Whether thresholds lie between 0 and 1; None where an earlier version scored the documents, or nobody has."""
+    saved_thresholds: int
+    """How many labels have a threshold that a user saved since the documents were scored."""
 
 
 class CorpusList(BaseModel):
@@ -252,7 +256,7 @@ class Done(BaseModel):
 
 
 class Formats(BaseModel):
-    """The formats that a corpus can be written in."""
+    """The formats that a corpus can be written in, first the one that it was read from."""
 
     formats: list[str]
 

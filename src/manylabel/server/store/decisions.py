@@ -15,6 +15,7 @@ from typing import Any
 from manylabel.exceptions import ParameterError
 from manylabel.server.problems import RequestError
 from manylabel.server.store.documents import documents
+from manylabel.server.store.files import RETIRED
 from manylabel.server.store.filters import label_number
 from manylabel.wording import counted
 
@@ -232,11 +233,27 @@ def undo(database: sqlite3.Connection, by: str, event: int | None) -> tuple[int,
     _check_rules(database, number)
     made = new_event(database, by, "undo", {"undoes": number})
     _undo_labels(database, number, made)
+    database.execute("UPDATE events SET undone = NULL WHERE undone = ? AND kind = 'add label'", (number,))
     before = database.execute("SELECT document, label, was, was_event FROM changes WHERE event = ?", (number,))
     want(database, [tuple(row) for row in before])
     carry_out(database, made)
+    _retire_new_label(database, by, number, made)
     _mark_undone(database, number, made)
     return made, number
+
+
+def _retire_new_label(database: sqlite3.Connection, by: str, event: int, made: int) -> None:
+    """Retire, with the undo of a decision, the label that the user added right before it, if no document has it."""
+    row = database.execute(
+        """SELECT e.number, c.label FROM events AS e JOIN label_changes AS c ON c.event = e.number
+        WHERE e.number = (SELECT MAX(number) FROM events WHERE by = ?1 AND number < ?2) AND e.kind = 'add label'
+        AND e.undone IS NULL AND EXISTS (SELECT 1 FROM changes WHERE event = ?2 AND label = c.label)
+        AND NOT EXISTS (SELECT 1 FROM assignments WHERE label = c.label)""",
+        (by, event),
+    ).fetchone()
+    if row is not None:
+        change_label(database, made, row["label"], state=RETIRED)
+        database.execute("UPDATE events SET undone = ? WHERE number = ?", (made, row["number"]))
 
 
 def _mark_undone(database: sqlite3.Connection, event: int | None, by: int | None) -> None:

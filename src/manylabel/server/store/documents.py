@@ -7,6 +7,7 @@ import json
 import sqlite3
 import unicodedata
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any, Literal
 
 from manylabel.exceptions import ParameterError
@@ -16,6 +17,8 @@ Order = Literal["id", "score", "uncertainty", "disagreement", "suggestion", "que
 NO_SCORE = -1e308
 """Stands for a score that was too low to be kept."""
 NO_MARGIN = 1e308
+MOST_COMPARED = 20_000
+"""Labels whose names are compared with what was typed: a second of work."""
 
 
 def count(database: sqlite3.Connection, wanted: Filter) -> int:
@@ -191,7 +194,27 @@ def summary(database: sqlite3.Connection, known: dict[str, Any]) -> dict[str, An
         "documents": sum(states.values()),
         "labels": database.execute("SELECT COUNT(*) FROM labels WHERE state = 'active'").fetchone()[0],
         "event": database.execute("SELECT MAX(number) FROM events").fetchone()[0],
+        "scores_are_probabilities": known.get("scores_are_probabilities"),
+        "saved_thresholds": len(thresholds_of_users(database, known)),
     }
+
+
+def thresholds_of_users(database: sqlite3.Connection, known: dict[str, Any]) -> dict[str, float]:
+    """By label, the thresholds that users saved since the scores were made: others than those that were learned."""
+    rows = database.execute(
+        """SELECT l.name, l.threshold FROM labels AS l JOIN label_changes AS c ON c.label = l.number
+        WHERE l.state = 'active' AND l.threshold IS NOT NULL AND l.threshold IS NOT c.was_threshold
+        AND c.event = (SELECT MIN(event) FROM label_changes WHERE label = l.number AND event > ?)""",
+        (known.get("scores_event", 0),),
+    )
+    return {row["name"]: row["threshold"] for row in rows}
+
+
+def near_labels(database: sqlite3.Connection, typed: str) -> list[dict[str, Any]]:
+    """The labels whose names are most like what was typed, at most three; none of a corpus of very many labels."""
+    rows = labels(database, "", 0, MOST_COMPARED + 1)[1] if typed else []
+    names: dict[str, dict[str, Any]] = {folded(row["label"]): row for row in reversed(rows)}
+    return [names[name] for name in get_close_matches(folded(typed), names)] if len(rows) <= MOST_COMPARED else []
 
 
 def folded(text: str) -> str:

@@ -11,11 +11,12 @@ import secrets
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from manylabel.exceptions import MissingDataError, ParameterError
+from manylabel.server.damage import damage_named
 from manylabel.server.jobs.store import checked_name
 from manylabel.tasks.corpora import Source
 
@@ -96,8 +97,7 @@ _UPGRADES: Mapping[int, tuple[str, ...]] = {
 @contextmanager
 def connected(path: Path, begin: str) -> Iterator[sqlite3.Connection]:
     """A connection with one transaction, which is on the disk when the block ends without an error."""
-    database = sqlite3.connect(path, timeout=20, isolation_level=None)
-    try:
+    with damage_named(path), closing(sqlite3.connect(path, timeout=20, isolation_level=None)) as database:
         database.row_factory = sqlite3.Row
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = FULL")
@@ -107,9 +107,7 @@ def connected(path: Path, begin: str) -> Iterator[sqlite3.Connection]:
         database.execute(f"PRAGMA mmap_size = {MAPPED}")
         database.execute(begin)
         yield database
-        database.execute("COMMIT")
-    finally:
-        database.close()  # what was not committed is undone
+        database.execute("COMMIT")  # without it, closing undoes what was done
 
 
 class CorpusFile:

@@ -18,6 +18,7 @@ from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 from manylabel.progress import stage
 from manylabel.server.jobs.store import BUILT_IN, JobStore
 from manylabel.server.store.bodies import Decision, checked
+from manylabel.server.store.concepts import keep_concepts
 from manylabel.server.store.decisions import measure_margins, new_event, recount
 from manylabel.server.store.files import CorpusFile, CorpusFiles, about, original_source
 from manylabel.server.store.filters import label_number
@@ -58,10 +59,12 @@ def import_corpus(
     options: Mapping[str, Any],
     vocabulary: str | None = None,
     label_language: str | None = None,
+    no_label_applies: bool = False,
 ) -> dict[str, Any]:
     """Make a corpus of some data, which are copied beside it; return how much it holds.
 
-    Labels are named by the vocabulary that is given or lies beside the data, as in training; it is copied, too.
+    Labels are named by the vocabulary that is given or lies beside the data, as in training; it is copied, too. If
+    `no_label_applies`, documents without a label have that state; otherwise they are not reviewed.
     """
     with files.new(name) as folder:
         is_built_in = data == BUILT_IN
@@ -87,8 +90,9 @@ def import_corpus(
                 "is_counts": is_counts(plain.format),
             }
         )
+        keep_concepts(folder, plain.concepts)
         with made.writing() as database:
-            fill(database, plain)
+            fill(database, plain, no_label_applies)
     return {
         "corpus": name,
         "documents": len(plain.ids),
@@ -101,8 +105,8 @@ def import_corpus(
     }
 
 
-def fill(database: sqlite3.Connection, plain: PlainCorpus) -> None:
-    """Put documents and their labels into an empty corpus."""
+def fill(database: sqlite3.Connection, plain: PlainCorpus, no_label_applies: bool = False) -> None:
+    """Put documents and their labels into an empty corpus; to those without a label none applies, or none is known."""
     event = new_event(database, SERVER, "import", {"documents": len(plain.ids)})
     database.executemany(
         "INSERT INTO labels (number, name, state, imported_name) VALUES (?1, ?2, 'active', ?2)",
@@ -134,6 +138,8 @@ def fill(database: sqlite3.Connection, plain: PlainCorpus) -> None:
                 [(number_of[label], row + 1, event) for row in rows for label in plain.labels[row]],
             )
             advance(len(rows))
+    if no_label_applies:
+        database.execute("UPDATE documents SET reviewed = 1 WHERE true_labels = 0")
     database.execute("ANALYZE")
 
 
@@ -178,6 +184,7 @@ def keep_scores(database: sqlite3.Connection, found: ReviewScores, seen: int | N
     measure_margins(database)
     latest = event if seen is None else seen
     facts = [("scores", json.dumps(found.how)), ("scores_event", str(event)), ("scores_seen", str(latest))]
+    facts.append(("scores_are_probabilities", json.dumps(found.are_probabilities)))
     database.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", facts)
     database.execute("ANALYZE")
     return event
@@ -286,13 +293,23 @@ def write_copy(corpus: CorpusFile, folder: Path, format: str | None) -> Path:
     with corpus.reading() as database:
         known = about(database)
         sets, names = true_labels(database)
+        renamed = _first_names(database)
     formats = written_formats(known["format"])
     chosen = format or (known["format"] if known["is_counts"] else "jsonl")
     if chosen not in formats:
         raise UnknownNameError("format to write", chosen, formats)
     target = folder / f"{known['name']}{formats[chosen]}"
-    write_corrected(original_source(corpus, known), sets, names, target, chosen)
+    write_corrected(original_source(corpus, known), sets, names, target, chosen, renamed)
     return target
+
+
+def _first_names(database: sqlite3.Connection) -> dict[str, str]:
+    """By the name of each active label that was renamed, the one it was imported or added with."""
+    rows = database.execute(
+        """SELECT name, COALESCE(imported_name, (SELECT c.was_name FROM label_changes AS c WHERE c.label = labels.number
+        AND c.was_name IS NOT NULL ORDER BY c.event LIMIT 1)) AS first FROM labels WHERE state = 'active'"""
+    )
+    return {row["name"]: row["first"] for row in rows if row["first"] not in (None, row["name"])}
 
 
 def corrected_source(corpus: CorpusFile) -> Source:

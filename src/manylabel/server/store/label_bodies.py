@@ -36,6 +36,24 @@ class LabelRows(BaseModel):
 
     total: int
     labels: list[LabelRow]
+    near: list[LabelRow] = []
+    """Where no label holds what was typed, those with the most similar names."""
+
+
+class FoundConcept(BaseModel):
+    """A concept of the vocabulary: the label that it is, or would be if it were added, and the name that was found."""
+
+    label: str
+    uri: str
+    name: str
+    is_new: bool
+    """Whether no label of the corpus is this concept."""
+
+
+class FoundConcepts(BaseModel):
+    """Concepts that hold what was typed; null where the corpus has no vocabulary."""
+
+    concepts: list[FoundConcept] | None
 
 
 class LabelRequest(Asked):

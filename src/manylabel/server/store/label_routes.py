@@ -11,9 +11,12 @@ from manylabel.server.problems import RequestError
 from manylabel.server.store import documents, figures, labels, rules, thresholds
 from manylabel.server.store.access import CorpusName, CorpusRoutes
 from manylabel.server.store.bodies import CONFLICTS, Done
+from manylabel.server.store.concepts import find_concepts
 from manylabel.server.store.label_bodies import (
     Confusions,
     Curve,
+    FoundConcept,
+    FoundConcepts,
     LabelRequest,
     LabelRow,
     LabelRows,
@@ -31,6 +34,7 @@ from manylabel.server.store.label_bodies import (
 def add_label_routes(router: APIRouter, corpora: CorpusRoutes) -> None:
     """Add the routes of labels, thresholds and mistakes to those of corpora."""
     _add_labels(router, corpora)
+    _add_concepts(router, corpora)
     _add_thresholds(router, corpora)
     _add_rules(router, corpora)
 
@@ -52,7 +56,8 @@ def _add_labels(router: APIRouter, corpora: CorpusRoutes) -> None:
             return figures.label_table(database, typed, order, descending, offset, limit)
 
         total, found = corpora.read(request, corpus, work)
-        return LabelRows(total=total, labels=[LabelRow(**one) for one in found])
+        near = [] if total else corpora.read(request, corpus, lambda one: documents.near_labels(one, typed))
+        return LabelRows(total=total, labels=[LabelRow(**one) for one in found], near=[LabelRow(**one) for one in near])
 
     @router.post("/v1/corpora/{corpus}/labels", summary="Add, rename, merge or retire a label", responses=CONFLICTS)
     def change(request: Request, corpus: CorpusName, asked: LabelRequest) -> Done:
@@ -77,6 +82,19 @@ def _add_labels(router: APIRouter, corpora: CorpusRoutes) -> None:
     ) -> Confusions:
         work = figures.confusions
         return Confusions(**corpora.read(request, corpus, lambda one: work(one, typed, label, limit)))
+
+
+def _add_concepts(router: APIRouter, corpora: CorpusRoutes) -> None:
+    @router.get("/v1/corpora/{corpus}/concepts", summary="Find concepts of the vocabulary by a name or by their URI")
+    def concepts(
+        request: Request,
+        corpus: CorpusName,
+        typed: Annotated[str, Query(min_length=1, max_length=2_000)],
+        limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
+    ) -> FoundConcepts:
+        folder = corpora.get(request, corpus).folder
+        found = corpora.read(request, corpus, lambda one: find_concepts(folder, one, typed, limit))
+        return FoundConcepts(concepts=None if found is None else [FoundConcept(**one) for one in found])
 
 
 def _add_thresholds(router: APIRouter, corpora: CorpusRoutes) -> None:

@@ -144,8 +144,8 @@ def _add_decisions(router: APIRouter, corpora: CorpusRoutes) -> None:
 def _add_exports(router: APIRouter, corpora: CorpusRoutes) -> None:
     @router.get("/v1/corpora/{corpus}/formats", summary="The formats that a corpus can be written in")
     def formats(request: Request, corpus: CorpusName) -> Formats:
-        known = corpora.read(request, corpus, about)
-        return Formats(formats=list(written_formats(known["format"])))
+        own = corpora.read(request, corpus, about)["format"]
+        return Formats(formats=sorted(written_formats(own), key=lambda format: format != own))
 
     @router.get("/v1/corpora/{corpus}/export", summary="The corrected corpus as a file", response_class=FileResponse)
     def export(

@@ -14,13 +14,15 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.exceptions import ParameterError
+from manylabel.server.store.documents import thresholds_of_users
 from manylabel.server.store.files import CorpusFile, about
-from manylabel.server.store.filling import corrected_source, keep_queue, keep_scores
+from manylabel.server.store.filling import SERVER, corrected_source, keep_queue, keep_scores
 from manylabel.server.store.rules import saved
-from manylabel.server.store.thresholds import columns
+from manylabel.server.store.thresholds import columns, put_thresholds, saved_thresholds
 from manylabel.tasks.jobs import asked_method
 from manylabel.tasks.reviewing import ReviewScores, measure_gain, score_by_model, score_out_of_fold
 from manylabel.tasks.suggest import suggest_for_review
+from manylabel.tasks.thresholds import write_reviewed
 
 SUGGESTED = 100
 """Documents in the queue to label next, where a job does not say how many."""
@@ -37,6 +39,7 @@ def score_corpus(
     with corpus.reading() as database:
         seen = database.execute("SELECT MAX(number) FROM events").fetchone()[0]
         empty = _reviewed_without_label(database)
+        documents = database.execute("SELECT COUNT(*) FROM documents").fetchone()[0]
         rules = saved(database)["rules"] if request.get("rules") else ""
     if request.get("rules") and not rules.strip():
         raise ParameterError("The corpus has no saved keyword rules. Save some first, or leave 'rules' out.")
@@ -56,13 +59,19 @@ def score_corpus(
             seed=seed,
             n_jobs=request.get("threads"),
         )
-    gain = _kept(corpus, found, seen)
+    gain, kept = _kept(corpus, found, seen, request.get("keep_thresholds", False))
+    if output is not None and kept:
+        with corpus.reading() as database:
+            thresholds = saved_thresholds(database)
+        write_reviewed(output, thresholds, output, f"saved in the review of {corpus.folder.name}")
     return {
         "corpus": corpus.folder.name,
         "model": None if output is None else output.stem,
         "scores": len(found.values),
         "trained_on": found.trained,
+        "left_out": 0 if found.trained is None else documents - found.trained,
         "how": found.how,
+        "kept_thresholds": kept,
         "gain": None if gain is None else gain.measured(seed),
     }
 
@@ -100,16 +109,24 @@ def _reviewed_without_label(database: sqlite3.Connection) -> list[int]:
     return [row[0] for row in rows]
 
 
-def _kept(corpus: CorpusFile, found: ReviewScores, seen: int) -> Gain | None:
-    """Keep new scores; return what is needed to compare them with the former ones, None where there were none."""
+def _kept(corpus: CorpusFile, found: ReviewScores, seen: int, keeps_thresholds: bool) -> tuple[Gain | None, int]:
+    """Keep new scores; return what is needed to compare them with the former ones, None where there were none.
+
+    Also, how many thresholds that users saved before were kept.
+    """
     with corpus.writing() as database:
         total = database.execute("SELECT COUNT(*) FROM documents").fetchone()[0]
         if len(found.rows) and int(found.rows.max()) >= total:
             raise ParameterError("The scores are of other documents than those of the corpus.")
         known = about(database)
         before = None if "scores" not in known else Standing.of(database, total)
+        saved = thresholds_of_users(database, known) if keeps_thresholds else {}
         keep_scores(database, found, seen)
-        return None if before is None else Gain.of(database, before, Standing.of(database, total), known)
+        kept = {label: threshold for label, threshold in saved.items() if label in found.labels}
+        if kept:
+            put_thresholds(database, SERVER, kept)
+        gain = None if before is None else Gain.of(database, before, Standing.of(database, total), known)
+        return gain, len(kept)
 
 
 @dataclass(frozen=True, slots=True)

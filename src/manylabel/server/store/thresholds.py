@@ -17,8 +17,9 @@ from scipy import sparse
 
 from manylabel.exceptions import ParameterError
 from manylabel.server.store.decisions import ConflictError, change_label, measure_margins, new_event, recount
+from manylabel.server.store.files import about
 from manylabel.server.store.filters import label_number, own_name
-from manylabel.tasks.reviewing import threshold_below
+from manylabel.tasks.reviewing import LEAST_GAP, threshold_below
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -287,6 +288,23 @@ def save(database: sqlite3.Connection, by: str, thresholds: Mapping[str, float],
     if _revision(database) != revision:
         row = database.execute("SELECT by FROM events WHERE number = ?", (_revision(database),)).fetchone()
         raise ConflictError(f"{row['by']!r:.100} changed labels or thresholds after you saw them. Nothing was saved.")
+    if about(database).get("scores_are_probabilities"):
+        _check_probabilities(thresholds)
+    return put_thresholds(database, by, thresholds)
+
+
+def _check_probabilities(thresholds: Mapping[str, float]) -> None:
+    """Raise an error for a threshold that no probability can have."""
+    for label, value in thresholds.items():
+        if not -LEAST_GAP <= value <= 1 + LEAST_GAP:  # a threshold just below the score 0 is one that a study gives
+            raise ParameterError(
+                f"The threshold of {label!r:.200} must be a number from 0 to 1, because scores are shown as "
+                f"probabilities, not {value!r}."
+            )
+
+
+def put_thresholds(database: sqlite3.Connection, by: str, thresholds: Mapping[str, float]) -> int:
+    """Give labels these thresholds; return the event."""
     event = new_event(database, by, "thresholds", {"labels": len(thresholds)})
     for name, threshold in thresholds.items():
         change_label(database, event, label_number(database, name), threshold=threshold)

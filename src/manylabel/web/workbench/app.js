@@ -138,11 +138,11 @@ class Workbench extends LitElement {
   give() {
     if (!this.view) return;
     const { corpus, parameters } = this.route;
-    Object.assign(this.view, { corpus, parameters, summary: this.summary, user: this.user, models: this.models });
+    Object.assign(this.view, { corpus, parameters, summary: this.summary, user: this.user, models: this.models, jobs: this.jobs });
   }
 
   updated(changed) {
-    if (["summary", "user", "models"].some((name) => changed.has(name))) this.give();
+    if (["summary", "user", "models", "jobs"].some((name) => changed.has(name))) this.give();
   }
 
   /** Look for jobs that run, more often while there are some, and for new models: one is served a moment after its job. */
@@ -152,7 +152,8 @@ class Workbench extends LitElement {
     try {
       const before = this.jobs.length;
       const listed = await Promise.all(["running", "queued"].map((state) => get("/v1/jobs", { state, limit: 20 })));
-      this.jobs = listed.flatMap(({ jobs }) => jobs);
+      const jobs = listed.flatMap((one) => one.jobs);
+      if (JSON.stringify(jobs) !== JSON.stringify(this.jobs)) this.jobs = jobs;
       if (this.jobs.length < before) await this.load();
       const { models } = await get("/v1/models");
       if (JSON.stringify(models) !== JSON.stringify(this.models)) this.models = models;

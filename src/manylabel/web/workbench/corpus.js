@@ -1,9 +1,10 @@
 // <ml-corpus>: what a corpus holds, what to do next, its labels, who did what, and its export.
 import { html, nothing } from "lit";
-import { corpusPath, download, get, modelFile, post, remove, runJob } from "./api.js";
+import { corpusPath, download, get, modelFile, post, remove } from "./api.js";
 import { relation } from "./filters.js";
 import { address } from "./route.js";
 import { View, count, counted, day } from "./view.js";
+import "./score.js";
 
 const TOP_LABELS = 15;
 const EVENTS = 10;
@@ -37,12 +38,12 @@ function eventWords({ kind, detail, changes, first }) {
 
 class Corpus extends View {
   static properties = {
-    ...View.properties, labels: { state: true }, events: { state: true }, formats: { state: true }, disagreements: { state: true }, scoring: { state: true }, saving: { state: true },
+    ...View.properties, labels: { state: true }, events: { state: true }, formats: { state: true }, disagreements: { state: true }, saving: { state: true },
   };
 
   constructor() {
     super();
-    Object.assign(this, { labels: null, events: null, formats: [], disagreements: null, scoring: false, saving: false });
+    Object.assign(this, { labels: null, events: null, formats: [], disagreements: null, saving: false });
   }
 
   updated(changed) {
@@ -61,14 +62,6 @@ class Corpus extends View {
 
   link(view, parameters, words) {
     return html`<a href=${address({ corpus: this.summary.name, view, parameters })}>${words}</a>`;
-  }
-
-  async scoreAll() {
-    this.scoring = true;
-    const running = runJob({ kind: "score", corpus: this.summary.name });
-    this.tell("ml-job");
-    if (await this.attempt(() => running)) this.tell("ml-changed");
-    this.scoring = false;
   }
 
   async save(event) {
@@ -107,8 +100,8 @@ class Corpus extends View {
   steps() {
     const { scores, states, documents } = this.summary, left = states["not reviewed"];
     return html`<section class="panel"><h2>Next steps</h2><ol class="next-steps">
-      <li>${scores ? html`The documents are scored: ${scores}. <button type="button" class="link" ?disabled=${this.scoring} @click=${this.scoreAll}>${this.scoring ? "Scoring …" : "Score them again"}</button>`
-        : html`<button type="button" class="main" ?disabled=${this.scoring} @click=${this.scoreAll}>${this.scoring ? "Scoring …" : "Score the documents"}</button>
+      <li>${scores ? html`The documents are scored: ${scores}. <ml-score .corpus=${this.summary.name} .jobs=${this.jobs} .words=${"Score them again"} .kind=${"link"}></ml-score>`
+        : html`<ml-score .corpus=${this.summary.name} .jobs=${this.jobs}></ml-score>
           <span class="quiet">Each document gets scores from a model that did not learn from it. Review and Errors need them.</span>`}</li>
       <li>${this.link("review", left ? { state: "not reviewed" } : {}, left === documents ? "Review the documents" : left ? `Go on reviewing: ${counted(left, "document")} left` : "All documents are reviewed")}</li>
       <li>${this.link("compare", {}, "Compare methods")} <span class="quiet">and train a model with the best one.</span></li></ol></section>`;

@@ -37,11 +37,18 @@ class LabelInput extends LitElement {
     this.stop = new AbortController();
     const { typed } = this;
     try {
-      const { labels, total } = await get(corpusPath(this.corpus, "labels"), { typed: typed.trim(), limit: MOST }, this.stop.signal);
+      const wanted = typed.trim(), ask = (what) => get(corpusPath(this.corpus, what), { typed: wanted, limit: MOST }, this.stop.signal);
+      const [{ labels, total, near }, { concepts }] = await Promise.all([ask("labels"), wanted ? ask("concepts") : { concepts: null }]);
       this.foundFor = typed;
-      const exact = labels.some(({ label }) => label === typed.trim());
-      this.options = labels.filter(({ label }) => label !== this.without).map(({ label, documents }) => ({ label, note: counted(documents, "document"), isNew: false }));
-      if (this.allowNew && typed.trim() && !exact) this.options.push({ label: typed.trim(), note: "add as a new label", isNew: true });
+      const named = (concepts ?? []).filter((one) => (this.allowNew || !one.is_new) && !labels.some(({ label }) => label === one.label));
+      const exact = labels.some(({ label }) => label === wanted) || (concepts ?? []).some(({ label, name, uri }) => [label, name, uri, `<${uri}>`].includes(wanted));
+      const options = labels.map(({ label, documents }) => ({ label, note: counted(documents, "document"), isNew: false }));
+      for (const { label, name, uri, is_new: isNew } of named) options.push({ label, note: `${name === label ? uri : name}${isNew ? ", in the vocabulary" : ""}`, isNew });
+      const others = near.filter(({ label }) => !options.some((one) => one.label === label));
+      for (const { label, documents } of others) options.push({ label, note: `did you mean this one? ${counted(documents, "document")}`, isNew: false });
+      this.options = options.filter(({ label }) => label !== this.without);
+      const words = `add as a new label${concepts ? " (not in the vocabulary)" : ""}`;
+      if (this.allowNew && wanted && !exact) this.options.push({ label: wanted, note: others.length ? `${words} (↓, Enter)` : words, isNew: true });
       this.more = Math.max(0, total - labels.length);
       this.active = this.options.length ? 0 : -1;
     } catch (error) {

@@ -3,6 +3,7 @@ import { html, nothing } from "lit";
 import { runJob } from "./api.js";
 import { relation } from "./filters.js";
 import { spoken } from "./job.js";
+import { askThresholds } from "./keep-thresholds.js";
 import { address } from "./route.js";
 import { validName } from "./upload.js";
 import { View, count, counted, percent, points } from "./view.js";
@@ -55,8 +56,10 @@ class Leaderboard extends View {
   async train(event) {
     event.preventDefault();
     const { chosen, name, corpus } = this;
+    const kept = await this.attempt(() => askThresholds(corpus));
+    if (!kept) return;
     this.training = true;
-    const running = runJob({ kind: "retrain", corpus, model: name, comparison: this.job.id, pipeline: title(chosen) });
+    const running = runJob({ kind: "retrain", corpus, model: name, comparison: this.job.id, pipeline: title(chosen), ...kept });
     this.tell("ml-job");
     const trained = await this.attempt(async () => {
       const result = await running;

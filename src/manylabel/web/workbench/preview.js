@@ -2,7 +2,7 @@
 import { html, nothing } from "lit";
 import { follow, get, post, runJob } from "./api.js";
 import { address, go, set } from "./route.js";
-import { freeName, validName } from "./upload.js";
+import { BUILT_IN, freeName, validName } from "./upload.js";
 import { View, count, counted } from "./view.js";
 import "./reading.js";
 
@@ -29,12 +29,12 @@ function inControls(message) {
 
 class Preview extends View {
   static properties = {
-    ...View.properties, found: { state: true }, job: { state: true }, failed: { state: true }, name: { state: true }, making: { state: true }, formats: { state: true }, allLabels: { state: true }, allDocuments: { state: true },
+    ...View.properties, found: { state: true }, job: { state: true }, failed: { state: true }, isVocabulary: { state: true }, name: { state: true }, making: { state: true }, noLabelApplies: { state: true }, formats: { state: true }, allLabels: { state: true }, allDocuments: { state: true },
   };
 
   constructor() {
     super();
-    Object.assign(this, { found: null, job: null, failed: null, name: "", making: false, formats: [], allLabels: false, allDocuments: false });
+    Object.assign(this, { found: null, job: null, failed: null, isVocabulary: false, name: "", making: false, noLabelApplies: false, formats: [], allLabels: false, allDocuments: false });
   }
 
   get data() {
@@ -65,9 +65,9 @@ class Preview extends View {
 
   /** Other data than before: nothing is known of them yet. */
   async begin() {
-    Object.assign(this, { previewed: this.data, found: null, allLabels: false, allDocuments: false, name: "" });
-    const [{ corpora }, { formats }] = (await this.attempt(() => Promise.all([get("/v1/corpora"), get("/v1/data")]))) ?? [{ corpora: [] }, { formats: [] }];
-    Object.assign(this, { name: freeName(validName(this.data), corpora), formats });
+    Object.assign(this, { previewed: this.data, found: null, isVocabulary: false, allLabels: false, allDocuments: false, noLabelApplies: false, name: "" });
+    const [{ corpora }, { formats, vocabularies }] = (await this.attempt(() => Promise.all([get("/v1/corpora"), get("/v1/data")]))) ?? [{ corpora: [] }, { formats: [], vocabularies: [] }];
+    Object.assign(this, { isVocabulary: vocabularies.includes(this.data), name: freeName(validName(this.data), corpora), formats });
   }
 
   /** Have the server read the data; a former reading that still runs is stopped. */
@@ -89,7 +89,7 @@ class Preview extends View {
       this.job = null;
       if (ended.state === "done") this.found = ended.result;
       else this.failed = ended.error ?? `The job was ${ended.state}.`;
-      this.tell("ml-say", this.failed ?? `Read: ${counted(this.found.documents, "document")}, ${counted(this.found.labels, "label")}.`);
+      this.tell("ml-say", this.failed ?? (this.found.vocabulary ? this.vocabularyWords() : `Read: ${counted(this.found.documents, "document")}, ${counted(this.found.labels, "label")}.`));
     } catch (error) {
       if (!signal.aborted) this.job = null;
       throw error;
@@ -104,7 +104,8 @@ class Preview extends View {
     event.preventDefault();
     const { name, data, options } = this;
     this.making = true;
-    const started = runJob({ kind: "import", data, corpus: name, ...(Object.keys(options).length ? { options } : {}) });
+    const unlabelled = this.noLabelApplies ? { no_label_applies: true } : {};
+    const started = runJob({ kind: "import", data, corpus: name, ...unlabelled, ...(Object.keys(options).length ? { options } : {}) });
     this.tell("ml-job");
     const made = await this.attempt(() => started);
     this.making = false;
@@ -116,6 +117,7 @@ class Preview extends View {
 
   failure() {
     if (!this.failed) return nothing;
+    if (this.isVocabulary) return html`<div class="failure" role="alert"><h2>The vocabulary could not be read</h2><p>${inControls(this.failed)}</p><p class="quiet">Correct the file and upload it again.</p></div>`;
     return html`<div class="failure" role="alert"><h2>The data could not be read</h2><p>${inControls(this.failed)}</p>
       <p class="quiet">Change below how they are read, or correct the file and upload it again. <button type="button" class="link" @click=${() => this.attempt(() => this.read())}>Try again</button></p></div>`;
   }
@@ -124,6 +126,13 @@ class Preview extends View {
     if (!this.job) return nothing;
     const words = this.job.state === "queued" ? "Waiting for another job to end …" : "Reading the data …";
     return html`<span class="quiet"><progress aria-label=${words}></progress> ${words}</span>`;
+  }
+
+  /** What becomes of the uploaded file. */
+  keeping() {
+    if (this.data === BUILT_IN) return nothing;
+    return html`<span class="quiet">The file stays on the server until you delete it.
+      <button type="button" class="link" @click=${() => this.dispatchEvent(new CustomEvent("doom", { detail: this.data }))}>Delete this upload …</button></span>`;
   }
 
   figures({ documents, labels, cardinality, documents_without_labels: without, language, format, splits }) {
@@ -151,26 +160,52 @@ class Preview extends View {
       ${shown.length < sample.length ? html`<button type="button" @click=${() => { this.allDocuments = true; }}>Show ${sample.length} documents</button>` : nothing}`;
   }
 
+  /** What documents without a label mean: they are to be labelled, or examples of no label. */
+  unlabelled() {
+    const without = this.found?.documents_without_labels ?? 0;
+    if (!without || !this.found.labels) return nothing;
+    const choice = (value, text, note) => html`<label class="choice"><input type="radio" name="unlabelled" .checked=${this.noLabelApplies === value} @change=${() => { this.noLabelApplies = value; }}> <span>${text} <span class="quiet">${note}</span></span></label>`;
+    return html`<fieldset class="unlabelled"><legend>${counted(without, "document has no label", "documents have no label")}</legend>
+      ${choice(false, "not labelled yet:", "training leaves them out until they are reviewed")}
+      ${choice(true, "no label applies:", "training learns from them which documents get no label, as manylabel train does")}</fieldset>`;
+  }
+
   makeForm() {
     return html`<form class="panel make" @submit=${this.make}><h2>Make a corpus</h2>
       <p class="quiet">A corpus keeps its own copy of the data. It is what you review, compare methods on and train models with.</p>
+      ${this.unlabelled()}
       <div class="tools"><label>Name <input required pattern="[A-Za-z0-9][A-Za-z0-9_\\-]*" maxlength="64" title="Letters, digits, - and _" .value=${this.name} @input=${(event) => { this.name = event.target.value; }}></label>
       <button class="main" ?disabled=${this.making || !this.found || this.job !== null || this.failed !== null}>${this.making ? "Making it …" : "Make the corpus"}</button></div></form>`;
   }
 
   results() {
     const { found } = this;
-    if (!found) return this.failed ? nothing : html`<div class="panel placeholder"></div>`;
+    if (!found || found.vocabulary) return this.failed ? nothing : html`<div class="panel placeholder"></div>`;
     return html`${this.figures(found)}
       ${found.warnings.length ? html`<section class="panel warnings"><h2>${counted(found.warnings.length, "warning")}</h2><ul>${found.warnings.map((one) => html`<li dir="auto">${inControls(one)}</li>`)}</ul></section>` : nothing}
       <section class="panel"><h2>First documents</h2>${this.sample(found)}</section>
       <section class="panel"><h2>Labels</h2>${this.labelTable(found)}</section>`;
   }
 
+  vocabularyWords() {
+    const { concepts, languages } = this.found.vocabulary;
+    return `Vocabulary with ${counted(concepts, "concept")}${languages.length ? ` (${languages.join(", ")})` : ""}.`;
+  }
+
+  /** A file of names, which no corpus can be made of. */
+  vocabulary() {
+    return html`<section class="panel"><p>${this.vocabularyWords()} It names the labels of other uploaded data when a corpus is made of them, where at least half of their labels are in it.
+      No corpus can be made of it alone.</p></section>`;
+  }
+
   render() {
+    if (this.found?.vocabulary || (this.isVocabulary && this.failed)) {
+      return html`<p class="back"><a href=${address({ corpus: this.corpus, view: "data" })}>← All data</a></p>
+        <h1 tabindex="-1">Data: <span dir="auto">${this.data}</span></h1>${this.failed ? this.failure() : this.vocabulary()}`;
+    }
     const { found } = this, stale = this.job !== null || this.failed !== null;
     return html`<p class="back"><a href=${address({ corpus: this.corpus, view: "data" })}>← All data</a></p>
-      <div class="title-row"><h1 tabindex="-1">Data: <span dir="auto">${this.data}</span></h1>${this.progress()}</div>${this.failure()}
+      <div class="title-row"><h1 tabindex="-1">Data: <span dir="auto">${this.data}</span></h1>${this.progress()}${this.keeping()}</div>${this.failure()}
       <div class="preview"><div class="side-panels">
         <section class="panel"><h2>How it is read</h2>
           ${found || this.failed ? html`<ml-reading .preview=${found} .formats=${this.formats} .options=${this.options} @reading=${({ detail }) => set({ options: Object.keys(detail).length ? JSON.stringify(detail) : null }, { replace: false })}></ml-reading>` : html`<div class="placeholder"></div>`}

@@ -3,7 +3,7 @@ import { html, nothing } from "lit";
 import { get, upload } from "./api.js";
 import { View } from "./view.js";
 
-const BUILT_IN = "townhall";
+export const BUILT_IN = "townhall";
 const LONGEST = 64;
 const ENDING = /(\.[A-Za-z0-9]{1,10})?(\.[A-Za-z0-9]{1,10})$/;
 const PACKED = /^\.(gz|bz2|xz|zst|zip)$/i;

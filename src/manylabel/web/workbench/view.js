@@ -5,13 +5,13 @@ import { offer } from "./shortcuts.js";
 
 /**
  * A view of the workbench. The shell sets `corpus` (its name, or null), `summary` (what the server tells of it), `parameters`
- * (URLSearchParams of the address; a view reads its state from them and changes it with `set` or `go` of route.js), `user` and
- * `models`, and calls `opened` whenever corpus or parameters changed.
+ * (URLSearchParams of the address; a view reads its state from them and changes it with `set` or `go` of route.js), `user`,
+ * `models` and `jobs` (those that run or wait), and calls `opened` whenever corpus or parameters changed.
  */
 export class View extends LitElement {
   static properties = {
     corpus: { attribute: false }, summary: { attribute: false }, parameters: { attribute: false }, user: { attribute: false },
-    models: { attribute: false }, problem: { state: true },
+    models: { attribute: false }, jobs: { attribute: false }, problem: { state: true },
   };
 
   createRenderRoot() {

@@ -6,6 +6,8 @@ import { LitElement, html, nothing } from "lit";
 const ROW = 36;
 /* pixels; rows have one height, so that their places are known */
 const SPARE = 8;
+const EDGE = 4;
+/* pixels at the right that nobody misses */
 const CONTROLS = "a, button, input";
 const texts = new Intl.Collator(undefined, { numeric: true });
 
@@ -26,12 +28,12 @@ export function sorted(rows, columns, sort) {
 
 class VirtualTable extends LitElement {
   static properties = {
-    caption: {}, columns: { attribute: false }, rows: { attribute: false }, sort: { attribute: false }, isChosen: { attribute: false }, top: { state: true }, seen: { state: true },
+    caption: {}, columns: { attribute: false }, rows: { attribute: false }, sort: { attribute: false }, isChosen: { attribute: false }, top: { state: true }, seen: { state: true }, hasMore: { state: true },
   };
 
   constructor() {
     super();
-    Object.assign(this, { caption: "", columns: [], rows: [], sort: "", isChosen: () => false, top: 0, seen: 20 });
+    Object.assign(this, { caption: "", columns: [], rows: [], sort: "", isChosen: () => false, top: 0, seen: 20, hasMore: false });
   }
 
   createRenderRoot() {
@@ -68,7 +70,8 @@ class VirtualTable extends LitElement {
   }
 
   look() {
-    const { scrollTop, clientHeight } = this.querySelector(".table-box");
+    const { scrollTop, clientHeight, scrollLeft, scrollWidth, clientWidth } = this.querySelector(".table-box");
+    this.hasMore = scrollWidth - clientWidth - scrollLeft > EDGE;
     this.top = Math.floor(scrollTop / ROW);
     this.seen = Math.ceil(clientHeight / ROW);
   }
@@ -94,11 +97,11 @@ class VirtualTable extends LitElement {
   render() {
     const { ordered } = this, last = Math.min(ordered.length, this.top + this.seen + SPARE), first = Math.max(0, Math.min(this.top, last) - SPARE);
     const gap = (rows) => (rows > 0 ? html`<tr aria-hidden="true" style="height:${rows * ROW}px"><td colspan=${this.columns.length}></td></tr>` : nothing);
-    return html`<div class="table-box" tabindex="0" role="region" aria-label=${this.caption} @scroll=${this.look}>
+    return html`${this.hasMore ? html`<p class="quiet table-more">More columns: scroll to the right →</p>` : nothing}<div class="table-frame"><div class="table-box" tabindex="0" role="region" aria-label=${this.caption} @scroll=${this.look}>
       <table aria-rowcount=${ordered.length + 1}><caption class="unseen">${this.caption}</caption>
         <colgroup>${this.columns.map(({ width }) => html`<col style=${width ? `width:${width}` : ""}>`)}</colgroup>
         <thead><tr aria-rowindex="1">${this.columns.map((column) => this.head(column))}</tr></thead>
-        <tbody>${gap(first)}${ordered.slice(first, last).map((row, place) => this.row(row, first + place))}${gap(ordered.length - last)}</tbody></table></div>`;
+        <tbody>${gap(first)}${ordered.slice(first, last).map((row, place) => this.row(row, first + place))}${gap(ordered.length - last)}</tbody></table></div></div>`;
   }
 }
 

@@ -8,7 +8,7 @@ import "../jobs.js";
 import "../leaderboard.js";
 
 const PRESETS = {
-  quick: { title: "Quick", text: "four fast methods, up to half a minute", methods: ["svm", "logistic", "nb", "rocchio"], budget: 30 },
+  quick: { title: "Quick", text: "the default method and four fast ones, up to half a minute", methods: ["svm", "logistic", "nb", "rocchio"], budget: 30 },
   usual: { title: "Usual", text: "all methods that fit the data, up to 2 minutes", methods: null, budget: 120 },
   thorough: { title: "Thorough", text: "all methods that fit the data, up to 20 minutes", methods: null, budget: 1200 },
   own: { title: "My choice", text: "of methods and time", methods: [], budget: 120 },
@@ -45,11 +45,25 @@ class CompareView extends View {
 
   async opened() {
     if (!this.corpus) return;
-    this.catalogue ??= (await this.attempt(() => get("/v1/methods"))) ?? null;
+    if (!this.catalogue) await this.loadCatalogue();
     await this.loadHistory();
     const latest = this.comparisons?.find(({ state }) => state === "done" || RUNS.includes(state)) ?? this.comparisons?.[0];
     const id = this.parameters.get("job") ?? latest?.id ?? null;
     if (id !== this.job?.id) await this.watch(id);
+  }
+
+  /** The methods that there are; the default one is part of the quick comparison, and chosen at first. */
+  async loadCatalogue() {
+    this.catalogue = (await this.attempt(() => get("/v1/methods"))) ?? null;
+    if (this.catalogue) this.chosen = new Set([this.catalogue.default_method, ...this.chosen]);
+  }
+
+  /** The methods and the time of the preset; no methods stand for all. */
+  get asked() {
+    const { methods, default_method: usual } = this.catalogue;
+    if (this.preset === "own") return { methods: methods.map(({ name }) => name).filter((name) => this.chosen.has(name)), budget: this.budget };
+    const preset = PRESETS[this.preset];
+    return { methods: preset.methods && [...new Set([usual, ...preset.methods])], budget: preset.budget };
   }
 
   /** The comparisons of this corpus, the newest first. */
@@ -79,7 +93,7 @@ class CompareView extends View {
 
   async start(event) {
     event.preventDefault();
-    const { methods, budget } = this.preset === "own" ? { methods: this.catalogue.methods.map(({ name }) => name).filter((name) => this.chosen.has(name)), budget: this.budget } : PRESETS[this.preset];
+    const { methods, budget } = this.asked;
     const metric = this.metric ?? this.catalogue.default_metric;
     const job = await this.attempt(() => post("/v1/jobs", { kind: "compare", corpus: this.corpus, metric, budget, ...(methods ? { methods } : {}) }));
     if (!job) return;

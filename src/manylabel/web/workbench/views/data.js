@@ -10,11 +10,11 @@ import "../upload.js";
 const BUILT_IN = "townhall";
 
 class DataView extends View {
-  static properties = { ...View.properties, corpora: { state: true }, uploads: { state: true }, without: { state: true }, doomed: { state: true } };
+  static properties = { ...View.properties, corpora: { state: true }, uploads: { state: true }, vocabularies: { state: true }, without: { state: true }, doomed: { state: true } };
 
   constructor() {
     super();
-    Object.assign(this, { corpora: null, uploads: [], without: false, doomed: null });
+    Object.assign(this, { corpora: null, uploads: [], vocabularies: [], without: false, doomed: null });
   }
 
   get shortcuts() {
@@ -41,9 +41,10 @@ class DataView extends View {
   /** The corpora with their figures, and the uploaded data; a server without a data directory has neither. */
   async load() {
     try {
-      const [{ corpora }, { data }] = await Promise.all([get("/v1/corpora"), get("/v1/data")]);
+      const [{ corpora }, { data, vocabularies }] = await Promise.all([get("/v1/corpora"), get("/v1/data")]);
       this.corpora = await Promise.all(corpora.map((name) => get(corpusPath(name))));
-      this.uploads = data;
+      this.uploads = data.filter((name) => !vocabularies.includes(name));
+      this.vocabularies = vocabularies;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       if (error.status === 404 && this.corpora === null) this.without = true;
@@ -68,7 +69,8 @@ class DataView extends View {
     const gone = await this.attempt(async () => { await remove(`/v1/data/${encodeURIComponent(name)}`); return true; });
     if (!gone) return;
     this.tell("ml-say", `The uploaded data ${name} were deleted.`);
-    await this.load();
+    if (this.parameters.has("data")) go({ view: "data", parameters: {} });
+    else await this.load();
     this.querySelector("h1").focus();
   }
 
@@ -88,9 +90,14 @@ class DataView extends View {
   lists() {
     return html`<section class="panel"><h2>Corpora</h2>${this.corpora === null ? html`<div class="placeholder"></div>` : this.corpora.length ? html`<table class="list-table"><thead><tr><th scope="col">Name</th><th scope="col" class="figure">Documents</th><th scope="col" class="figure">Labels</th><th scope="col" class="figure">Reviewed</th></tr></thead>
         <tbody>${this.corpora.map((one) => this.corpusRow(one))}</tbody></table>` : html`<p class="quiet">None yet. Upload a file above, or begin with the letters below.</p>`}</section>
-      <section class="panel"><h2>Data to make a corpus of</h2><ul class="plain uploads">${[...this.uploads, BUILT_IN].map((name) => html`<li><span><a href=${address({ corpus: this.corpus, view: "data", parameters: { data: name } })}>${name}</a>
-        <span class="quiet">${name === BUILT_IN ? "605 letters that come with manylabel" : "uploaded"}</span></span>
-        ${name === BUILT_IN ? nothing : html`<button type="button" class="link" aria-label=${`Delete the uploaded data ${name}`} @click=${() => this.doom(name)}>Delete …</button>`}</li>`)}</ul></section>`;
+      <section class="panel"><h2>Data to make a corpus of</h2><ul class="plain uploads">${[...this.uploads, BUILT_IN].map((name) => this.uploadItem(name, name === BUILT_IN ? "605 letters that come with manylabel" : "uploaded"))}</ul></section>
+      ${this.vocabularies.length ? html`<section class="panel"><h2>Vocabularies</h2><p class="quiet">They name the labels of the data above.</p>
+        <ul class="plain uploads">${this.vocabularies.map((name) => this.uploadItem(name, "uploaded"))}</ul></section>` : nothing}`;
+  }
+
+  uploadItem(name, note) {
+    return html`<li><span><a href=${address({ corpus: this.corpus, view: "data", parameters: { data: name } })}>${name}</a> <span class="quiet">${note}</span></span>
+      ${name === BUILT_IN ? nothing : html`<button type="button" class="link" aria-label=${`Delete the uploaded data ${name}`} @click=${() => this.doom(name)}>Delete …</button>`}</li>`;
   }
 
   question() {
@@ -102,16 +109,16 @@ class DataView extends View {
   render() {
     if (!this.parameters) return nothing;
     if (this.without) return html`<h1>Data</h1><div class="empty"><h2>This server keeps no data</h2><p>Start it with a folder for data, models and reviews: manylabel serve --data FOLDER</p></div>`;
-    if (this.parameters.has("data")) return html`<ml-preview .corpus=${this.corpus} .parameters=${this.parameters} .user=${this.user}></ml-preview>`;
+    if (this.parameters.has("data")) return html`<ml-preview .corpus=${this.corpus} .parameters=${this.parameters} .user=${this.user} @doom=${({ detail }) => this.doom(detail)}></ml-preview>${this.question()}`;
     return html`<h1 tabindex="-1">Data</h1><div class="data" @dragover=${(event) => event.preventDefault()} @drop=${this.onDrop}><div class="side-panels">
         <ml-upload @uploaded=${({ detail }) => this.open(detail)}></ml-upload>${this.lists()}</div>
-      <div>${this.summary ? html`<ml-corpus .corpus=${this.corpus} .models=${this.models} .summary=${this.summary} .parameters=${this.parameters} .user=${this.user}></ml-corpus>`
+      <div>${this.summary ? html`<ml-corpus .corpus=${this.corpus} .models=${this.models} .jobs=${this.jobs} .summary=${this.summary} .parameters=${this.parameters} .user=${this.user}></ml-corpus>`
         : this.corpora?.length === 0 ? this.welcome() : nothing}</div></div>${this.question()}`;
   }
 
   welcome() {
     return html`<div class="empty"><h2>From a table to a model</h2>
-      <p>Upload a file with one document per row: a column of texts and a column of labels. You see how it is read and can change that before anything is kept.</p>
+      <p>Upload a file with one document per row: a column of texts and a column of labels. You see how it is read and can change that before a corpus is made of it. The file stays on the server until you delete it.</p>
       <p>Then score the documents, review them, compare methods, and train a model. Everything stays on this server.</p></div>`;
   }
 }

@@ -1,12 +1,13 @@
 // Errors: documents by label and kind of mistake. Labels and confusions at the left, the documents of the filter beside them, and one document
 // with its labels, scores and evidence.
 import { html, nothing } from "lit";
-import { corpusPath, get, post, runJob } from "../api.js";
+import { corpusPath, get, post } from "../api.js";
 import { FILTER_NAMES, filterOf, relation } from "../filters.js";
 import { address, go, set } from "../route.js";
 import { View, count, counted } from "../view.js";
 import "../chips.js";
 import "../documents.js";
+import "../score.js";
 import "../virtual-table.js";
 import "./error-document.js";
 
@@ -17,11 +18,11 @@ const MISTAKES = ["disagreement", "false positive", "false negative", "no true l
 const STATES = ["not reviewed", "reviewed", "no label applies"];
 
 class ErrorsView extends View {
-  static properties = { ...View.properties, rows: { state: true }, confusions: { state: true }, found: { state: true }, first: { state: true }, working: { state: true } };
+  static properties = { ...View.properties, rows: { state: true }, confusions: { state: true }, found: { state: true }, first: { state: true } };
 
   constructor() {
     super();
-    Object.assign(this, { rows: null, confusions: null, found: null, first: null, working: false });
+    Object.assign(this, { rows: null, confusions: null, found: null, first: null });
   }
 
   get shortcuts() {
@@ -89,14 +90,6 @@ class ErrorsView extends View {
     if (!next) return;
     set({ document: next.number });
     list.show(next.number);
-  }
-
-  async score() {
-    this.working = true;
-    this.tell("ml-job");
-    const result = await this.attempt(() => runJob({ kind: "score", corpus: this.corpus }));
-    this.working = false;
-    if (result) this.tell("ml-changed");
   }
 
   later(change) {
@@ -167,7 +160,7 @@ class ErrorsView extends View {
 
   noScores() {
     return html`<section class="panel hint"><h2>No scores yet</h2><p>Mistakes are known as soon as the documents are scored: a model is trained on folds of the corpus and labels the documents that it has not seen.</p>
-      <button type="button" class="main" ?disabled=${this.working} @click=${this.score}>${this.working ? "Scoring …" : "Score the documents"}</button></section>`;
+      <ml-score .corpus=${this.corpus} .jobs=${this.jobs}></ml-score></section>`;
   }
 
   render() {

@@ -9,6 +9,7 @@ import { KINDS, isEmpty, together } from "./trials.js";
 const SHARES = [["precision", "precision"], ["recall", "recall"], ["f1", "F1"]];
 const COUNTS = [["true_positives", "true positives", "true positive"], ["false_positives", "false positives", "false positive"], ["false_negatives", "false negatives", "false negative"]];
 const MOST_CHIPS = 12;
+export const LOCK_NOTE = "“For all labels” leaves a locked label alone. Locks are part of the address of this page; they are not saved.";
 
 const isMoved = ({ now, saved }) => now !== undefined && now.threshold !== saved.threshold;
 
@@ -21,11 +22,11 @@ export function tableColumns({ corpus, parameters, lock }) {
   const opened = { precision: "predicted", recall: "true", f1: "disagreement" };
   return [
     { name: "label", title: "label", width: "min(13rem, 40vw)", value: ({ label }) => label, cell: ({ label }) => html`<a href=${page(label)} title=${label}>${label}</a>` },
-    { name: "documents", title: "documents", figure: true, width: "7.5rem", value: ({ documents }) => documents, cell: (row) => opens("true", row, count(row.documents)) },
+    { name: "documents", title: "documents", figure: true, width: "7.6rem", value: ({ documents }) => documents, cell: (row) => opens("true", row, count(row.documents)) },
     { name: "threshold", title: "threshold", figure: true, width: "8.5rem", value: ({ now, threshold }) => now?.threshold ?? threshold, cell: (row) => thresholdCell(row) },
-    ...SHARES.map(([name, title]) => figure(name, title, (row) => html`${changed(row, name, true)} ${opens(opened[name], row, percent(row.now[name]))}`, "8rem")),
-    ...COUNTS.map(([name, title, how]) => figure(name, title, (row) => html`${changed(row, name, false)} ${opens(how, row, count(row.now[name]))}`, "9.5rem")),
-    { name: "lock", title: "lock", width: "5.5rem", cell: ({ label, isLocked, now }) => (now ? html`<button type="button" class="lock" aria-pressed=${String(isLocked)} aria-label=${`Lock ${label}`} @click=${() => lock(label)}>${isLocked ? "✓ locked" : "lock"}</button>` : nothing) },
+    ...SHARES.map(([name, title]) => figure(name, title, (row) => html`${changed(row, name, true)} ${opens(opened[name], row, percent(row.now[name]))}`, "7.1rem")),
+    ...COUNTS.map(([name, title, how]) => figure(name, title, (row) => html`${changed(row, name, false)} ${opens(how, row, count(row.now[name]))}`, "7rem")),
+    { name: "lock", title: "lock", width: "5rem", cell: ({ label, isLocked, now }) => (now ? html`<button type="button" class="lock" aria-pressed=${String(isLocked)} aria-label=${`Lock ${label}`} title=${LOCK_NOTE} @click=${() => lock(label)}>${isLocked ? "✓ locked" : "lock"}</button>` : nothing) },
   ];
 }
 

@@ -1,10 +1,11 @@
 // Labels: all labels with their figures, one label with the threshold studio, the label report, and changes of labels.
 import { html, nothing } from "lit";
-import { Problem, corpusPath, get, post, put, runJob } from "../api.js";
+import { Problem, corpusPath, get, post, put } from "../api.js";
 import { address, current, go, set } from "../route.js";
 import { View, count, counted } from "../view.js";
-import { allFigures, conflictList, saveBar, tableColumns, undoSaveButton, versionButton } from "./label-parts.js";
+import { LOCK_NOTE, allFigures, conflictList, saveBar, tableColumns, undoSaveButton, versionButton } from "./label-parts.js";
 import { isEmpty, studyBody, trialOf, withTrial, written } from "./trials.js";
+import "../score.js";
 import "../virtual-table.js";
 import "./label-changes.js";
 import "./label-report.js";
@@ -16,12 +17,12 @@ const PAGE = 10_000;
 
 class LabelsView extends View {
   static properties = {
-    ...View.properties, listed: { state: true }, rows: { state: true }, done: { state: true }, conflict: { state: true }, working: { state: true }, lastSave: { state: true }, found: { state: true },
+    ...View.properties, listed: { state: true }, rows: { state: true }, done: { state: true }, conflict: { state: true }, lastSave: { state: true }, found: { state: true },
   };
 
   constructor() {
     super();
-    Object.assign(this, { listed: null, rows: null, revision: null, done: null, conflict: null, working: "", lastSave: null, past: [], future: [], found: "" });
+    Object.assign(this, { listed: null, rows: null, revision: null, done: null, conflict: null, lastSave: null, past: [], future: [], found: "" });
   }
 
   get shortcuts() {
@@ -190,14 +191,6 @@ class LabelsView extends View {
     if (label !== undefined) set({ label });
   }
 
-  async score() {
-    this.working = "score";
-    this.tell("ml-job");
-    const result = await this.attempt(() => runJob({ kind: "score", corpus: this.corpus }));
-    this.working = "";
-    if (result) this.tell("ml-changed");
-  }
-
   // ---- what is shown -----------------------------------------------------------------------------------------------------------
 
   tabs() {
@@ -208,7 +201,7 @@ class LabelsView extends View {
 
   noScores() {
     return html`<div class="panel hint"><p>There are no scores yet, so that no figures are known. Scoring trains a model on folds of the corpus; thresholds, mistakes and suggestions follow from it.</p>
-      <button type="button" class="main" ?disabled=${this.working !== ""} @click=${this.score}>${this.working ? "Scoring …" : "Score the documents"}</button></div>`;
+      <ml-score .corpus=${this.corpus} .jobs=${this.jobs}></ml-score></div>`;
   }
 
   /** Whether something is tried, or could be again. */
@@ -231,7 +224,7 @@ class LabelsView extends View {
       ${this.summary.scores ? html`${allFigures(this.rows, this.summary.scores)}` : this.noScores()}
       <div class="tools">
         <label>Find <input id="find-label" type="search" .value=${this.parameters.get("find") ?? ""} @input=${(event) => set({ find: event.target.value })}></label>
-        ${this.summary.scores ? html`<ml-target-form caption="all labels that are not locked" @target=${({ detail }) => this.aim(detail)}></ml-target-form>` : nothing}
+        ${this.summary.scores ? html`<ml-target-form caption="all labels that are not locked" .probabilities=${this.summary.scores_are_probabilities} @target=${({ detail }) => this.aim(detail)}></ml-target-form>` : nothing}
         <button type="button" @click=${() => this.querySelector("ml-label-changes").open("add")}>Add a label …</button>
         ${this.summary.scores && !this.showsBar ? html`${versionButton(this)}${undoSaveButton(this)}` : nothing}</div>
       <p class="quiet count" role="status">${this.listed === null ? "Loading …" : find ? `${count(rows.length)} of ${counted(this.listed.length, "label")}` : counted(rows.length, "label")}</p>
@@ -245,10 +238,10 @@ class LabelsView extends View {
       <div class="empty"><h2>There is no label <span dir="auto">${label}</span></h2><p>It may have been renamed, merged or retired.</p></div>`;
     return html`<div class="label-head"><a href=${address({ corpus: this.corpus, view: "labels", parameters: this.without("label") })}>← All labels</a><h1 dir="auto">${label}</h1>
         ${known ? html`<a href=${address({ corpus: this.corpus, view: "errors", parameters: [["is", `true:${label}`]] })}>${counted(known.documents, "document")}</a>` : nothing}
-        <span class="tools">${this.summary.scores ? html`<button type="button" aria-pressed=${String(isLocked)} @click=${() => this.lock(label)}>${isLocked ? "✓ Locked" : "Lock"}</button>` : nothing}
+        <span class="tools">${this.summary.scores ? html`<button type="button" aria-pressed=${String(isLocked)} title=${LOCK_NOTE} @click=${() => this.lock(label)}>${isLocked ? "✓ Locked" : "Lock"}</button>` : nothing}
           <button type="button" @click=${open("rename")}>Rename …</button><button type="button" @click=${open("merge")}>Merge …</button><button type="button" @click=${open("retire")}>Retire …</button></span></div>
       ${!this.summary.scores ? this.noScores() : this.lacksScores(known) ? html`<div class="empty"><h2>No scores of this label yet</h2><p>Accept it for some documents in <a href=${address({ corpus: this.corpus, view: "review" })}>Review</a>, then score the documents again.</p>
-        <button type="button" class="main" ?disabled=${this.working !== ""} @click=${this.score}>${this.working ? "Scoring …" : "Score the documents again"}</button></div>` : html`<ml-threshold-studio .corpus=${this.corpus} .label=${label} .trial=${trial} .event=${this.summary.event} @ready=${() => this.load()} @try=${({ detail }) => this.onTry(detail)}></ml-threshold-studio>
+        <ml-score .corpus=${this.corpus} .jobs=${this.jobs} .words=${"Score the documents again"}></ml-score></div>` : html`<ml-threshold-studio .corpus=${this.corpus} .label=${label} .trial=${trial} .probabilities=${this.summary.scores_are_probabilities} .event=${this.summary.event} @ready=${() => this.load()} @try=${({ detail }) => this.onTry(detail)}></ml-threshold-studio>
         <h2>All labels together</h2>${allFigures(this.rows, this.summary.scores)}`}`;
   }
 

@@ -5,7 +5,7 @@ import { Problem, corpusPath, get, post } from "../api.js";
 import { relation } from "../filters.js";
 import { address } from "../route.js";
 import { count, counted, percent, score } from "../view.js";
-import { Curve, studyBody } from "./trials.js";
+import { Curve, problemOf, studyBody } from "./trials.js";
 import "../../chart.js";
 import "./target-form.js";
 
@@ -22,13 +22,13 @@ const COUNTS = { true_positives: "true positive", false_positives: "false positi
 
 class ThresholdStudio extends LitElement {
   static properties = {
-    corpus: { attribute: false }, label: { attribute: false }, trial: { attribute: false }, event: { attribute: false },
+    corpus: { attribute: false }, label: { attribute: false }, trial: { attribute: false }, event: { attribute: false }, probabilities: { attribute: false },
     curve: { state: true }, studied: { state: true }, threshold: { state: true }, missing: { state: true }, unreached: { state: true },
   };
 
   constructor() {
     super();
-    Object.assign(this, { curve: null, studied: null, threshold: null, missing: null, unreached: null });
+    Object.assign(this, { curve: null, studied: null, threshold: null, missing: null, unreached: null, probabilities: null });
   }
 
   createRenderRoot() {
@@ -111,6 +111,19 @@ class ThresholdStudio extends LitElement {
     const { signal } = this.start();
     this.later = setTimeout(() => this.fetchMoved(threshold, signal), PAUSE);
     this.settled = setTimeout(() => this.settle(), SETTLED);
+  }
+
+  /** Try the number that was typed. Where it cannot be tried, the field has the threshold again that the figures are of. */
+  onTyped({ target }) {
+    const problem = problemOf("threshold", target.value, this.probabilities ?? this.curve.isProbability);
+    if (problem) target.value = this.typed;
+    else this.move(Number(target.value));
+    this.unreached = problem || null;
+  }
+
+  /** The threshold as the field has it. */
+  get typed() {
+    return this.threshold === null ? "" : String(Number(this.threshold.toPrecision(4)));
   }
 
   async fetchMoved(threshold, signal) {
@@ -206,7 +219,7 @@ class ThresholdStudio extends LitElement {
     if (!this.curve || !this.studied) return html`<p class="quiet studio-wait" role="status">Loading the scores …</p>`;
     const { saved, exact_from: exact, reached } = this.studied;
     return html`<div class="tools studio-tools">
-        <label>Threshold <input id="studio-number" type="number" step="any" .value=${this.threshold === null ? "" : String(Number(this.threshold.toPrecision(4)))} @change=${(event) => { if (event.target.value !== "") this.move(Number(event.target.value)); }}></label>
+        <label>Threshold <input id="studio-number" type="number" step="any" .value=${this.typed} @change=${this.onTyped}></label>
         <button type="button" ?disabled=${this.threshold === saved.threshold || saved.threshold === null} @click=${() => this.move(saved.threshold)}>Back to the saved ${score(saved.threshold)}</button>
         <ml-target-form caption="this label" .kinds=${["precision", "recall"]} @target=${({ detail }) => this.aim(detail)}></ml-target-form></div>
       ${this.unreached ? html`<p class="warning" role="status">${this.unreached}</p>` : nothing}
@@ -222,7 +235,8 @@ class ThresholdStudio extends LitElement {
   async aim({ kind, value }) {
     try {
       const study = await this.study({ [kind]: value }, this.start().signal), [{ reached, now }] = study.labels;
-      this.unreached = reached ? null : `No threshold reaches a ${kind} of ${percent(value)} for this label.`;
+      const stays = reached && now.threshold === this.threshold;
+      this.unreached = stays ? `This threshold is already the best one for a ${kind} of ${percent(value)}.` : reached ? null : `No threshold reaches a ${kind} of ${percent(value)} for this label.`;
       if (reached) this.move(now.threshold);
     } catch (error) {
       this.fail(error);

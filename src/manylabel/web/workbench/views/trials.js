@@ -7,6 +7,14 @@
 const NAMES = ["try", "all", "lock"];
 export const KINDS = { precision: "precision at least", recall: "recall at least", threshold: "the threshold" };
 
+/** Why a value cannot be tried, as the command line words it; "" where it can. A number field is empty where no number was typed. */
+export function problemOf(kind, typed, areProbabilities) {
+  const value = Number(typed), isNumber = typed.trim() !== "" && Number.isFinite(value), given = isNumber ? `, not ${value}` : "";
+  if (kind !== "threshold") return isNumber && value > 0 && value <= 1 ? "" : `The ${kind} must be a number above 0 and up to 1, such as 0.9${given}. Nothing was changed.`;
+  if (isNumber && (!areProbabilities || (value >= 0 && value <= 1))) return "";
+  return `The threshold must be a number${areProbabilities ? " from 0 to 1, because scores are shown as probabilities" : ""}${given}. Nothing was changed.`;
+}
+
 /** "0.42:label" in two parts; numbers have no colon, labels may. */
 function halves(value) {
   const at = value.indexOf(":");
@@ -76,6 +84,7 @@ export class Curve {
     this.isComplete = points.length < asked;
     const [first, last] = [points[0].threshold, points.at(-1).threshold];
     const isProbability = last >= 0 && first <= 1;
+    this.isProbability = isProbability;
     const none = isProbability && first < 1 ? 1 : first + 0.02 * (first - last || Math.abs(first) || 1);
     const bounds = points.map(({ threshold }, place) => (this.isComplete ? shortest(points[place + 1]?.threshold ?? exactFrom ?? -Infinity, threshold) : threshold));
     /** The thresholds at which figures change, the lowest first; at the last one nothing is predicted. */

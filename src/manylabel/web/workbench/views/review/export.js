@@ -3,7 +3,7 @@ import { html } from "lit";
 import { corpusPath, download, get } from "../../api.js";
 import { Dialog } from "../../dialog.js";
 
-const NAMES = { csv: "CSV", tsv: "TSV", jsonl: "JSON lines", parquet: "Parquet", directory: "folder of texts (zip)", fasttext: "fastText", libmultilabel: "LibMultiLabel" };
+const NAMES = { csv: "CSV", tsv: "TSV", excel: "Excel", jsonl: "JSON lines", parquet: "Parquet", directory: "folder of texts (zip)", fasttext: "fastText", libmultilabel: "LibMultiLabel" };
 
 class ReviewExport extends Dialog {
   static properties = { ...Dialog.properties, formats: { state: true }, format: { state: true }, saved: { state: true } };

@@ -1,6 +1,8 @@
 // <ml-review-jobs>: train again on what was reviewed and see the gain; look for suggestions; choose what to label next.
 import { LitElement, html, nothing } from "lit";
 import { Problem, get, runJob } from "../../api.js";
+import { address } from "../../route.js";
+import { askThresholds } from "../../keep-thresholds.js";
 import { count, counted, percent, points, when } from "../../view.js";
 import { share } from "../../job.js";
 
@@ -60,8 +62,21 @@ class ReviewJobs extends LitElement {
   }
 
   /** Train the model of the corpus again, with the method of the model in use; behind the saved keyword rules if asked to. */
-  retrain(rules) {
-    return this.start({ kind: "retrain", model: this.corpus, method: this.model?.method, ...(rules ? { rules } : {}) });
+  async retrain(rules) {
+    if (this.job) return;
+    const kept = await this.attempt(() => askThresholds(this.corpus));
+    if (kept) await this.start({ kind: "retrain", model: this.corpus, method: this.model?.method, ...kept, ...(rules ? { rules } : {}) });
+  }
+
+  /** Do something; what the server refuses is shown. */
+  async attempt(work) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      this.problem = error;
+      return undefined;
+    }
   }
 
   /** Run a job on the corpus and tell when it is done. */
@@ -103,9 +118,11 @@ class ReviewJobs extends LitElement {
   }
 
   gain() {
-    const { gain, trained_on: trained, ended, isNew = false } = this.result;
-    const since = gain ? `${counted(gain.reviewed, "document was", "documents were")} reviewed and ${counted(gain.changed_labels, "label was", "labels were")} changed before it.` : "";
-    return html`<details class="panel review-gain" ?open=${isNew}><summary>Trained ${when(ended)} on ${counted(trained, "document")}. ${since}</summary>
+    const { gain, trained_on: trained, left_out: left = 0, ended, isNew = false } = this.result;
+    const without = left ? ` (${count(left)} without a label ${left === 1 ? "was" : "were"} left out)` : "";
+    const since = gain ? `${counted(gain.reviewed, "document was", "documents were")} reviewed and ${counted(gain.changed_labels, "label was", "labels were")} changed since the last training.` : "";
+    return html`<details class="panel review-gain" ?open=${isNew}><summary>Trained ${when(ended)} on ${counted(trained, "document")}${without}. ${since}</summary>
+      ${left ? html`<p class="quiet">They count as not labelled yet. If no label applies to them, choose the queue <a href=${address({ corpus: this.corpus, view: "review", parameters: { queue: "unlabelled" } })}>Without a label</a>, choose <em>Change all</em> → “Mark as reviewed, no label applies”, and retrain.</p>` : nothing}
       ${gain?.micro_f1 ? html`<div class="wide" tabindex="0" role="region" aria-label="Gain"><table><thead><tr><th scope="col">metric</th><th scope="col" class="figure">before</th><th scope="col" class="figure">after</th>
           <th scope="col" class="figure">difference</th><th scope="col" class="figure">95 % interval</th><th scope="col"></th></tr></thead>
         <tbody>${gainRow("micro F1", gain.micro_f1)}${gainRow("macro F1", gain.macro_f1)}</tbody></table></div>
