@@ -286,9 +286,8 @@ def formats() -> str:
         + table(["format", "suffixes", "what it is", "documents are", ""], rows)
         + "\n*read, write* is about `manylabel convert`. `manylabel predict --output FILE` writes CSV, TSV, JSON "
         "lines, Parquet and Excel (`.xlsx`).\nFiles with other labels, as `audit --apply` and `corpora export` "
-        "write them, keep the columns of CSV, TSV and Excel: [the corrected copy](audit.md#the-corrected-copy).\n"
-        + columns()
-        + "\n## Options of the readers\n\n"
+        "write them, keep the columns of CSV, TSV and Excel, also where `corpora export` writes another of these "
+        "formats:\n[the corrected copy](audit.md#the-corrected-copy).\n" + columns() + "\n## Options of the readers\n\n"
         'In Python: `load("mail.csv", id_column="number")`. On the command line: `manylabel describe mail.csv '
         "-o id_column=number`; values are written as in TOML.\n\n"
         + table(["option", "on the command line", "what it is", "formats"], options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, Self
 
@@ -28,6 +28,8 @@ WAYS: Mapping[Way, str] = {
 }
 LISTED = 50
 """How many labels a record lists with their figures."""
+NAMED = 10
+"""How many names a sentence lists."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +38,8 @@ class LabelledX:
 
     X: Csr
     label_sets: list[list[str]]
+    became: Mapping[str, str] = field(default_factory=dict)
+    """What the names that earlier updates changed were read as; empty where a label was left out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -225,8 +229,22 @@ class UpdatePlan:
             "retired": changes["retire"],
             "learned": learned,
             "kept": len(self.labels) - learned,
-            "notes": self._notes(),
+            "notes": [*self._notes(), *self._earlier_names()],
         }
+
+    def _earlier_names(self) -> list[str]:
+        """A sentence on names of the documents that earlier updates changed."""
+        found = {
+            name: label for one in (self.former, self.given) if one is not None for name, label in one.became.items()
+        }
+        if not found:
+            return []
+        read = [f"{name} as {label}" if label else f"{name} as no label" for name, label in sorted(found.items())]
+        more = f" and {len(read) - NAMED:,} more" if len(read) > NAMED else ""
+        return [
+            f"Names that earlier updates changed were read as these updates say: {', '.join(read[:NAMED])}{more}. To "
+            f"make one of them a label again, use {setting_name('add')}."
+        ]
 
     def _notes(self) -> list[str]:
         """What was learned and what was kept, in sentences."""

@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
-from manylabel.data.label_changes import LabelChanges
+from manylabel.data.documents import strings
+from manylabel.data.label_changes import LabelChanges, names_since
 from manylabel.data.label_forms import KINDS, MATRIX_FORMS, check_same_length, read_labels
 from manylabel.data.labels import label_sets
 from manylabel.estimator import Csr, unfitted_copy
-from manylabel.exceptions import ParameterError, UnsupportedError
+from manylabel.exceptions import ParameterError, UnknownNameError, UnsupportedError
 from manylabel.features.pipeline import Documents
+from manylabel.features.scripts import without_markup
+from manylabel.features.vectorize import Vectorizer
 from manylabel.models.inputs import AdditiveModel
 from manylabel.predicting import TextPredictor
 from manylabel.recipe import Recipe
+from manylabel.wording import counted
 
 if TYPE_CHECKING:  # predicting starts faster without what only an update needs
     from manylabel.decisions.updated import Updated
@@ -65,6 +69,7 @@ class TextUpdater(TextPredictor):
         merge: Mapping[str, str] | None = None,
         split: Mapping[str, Sequence[str]] | None = None,
         retire: Sequence[str] = (),
+        add: Sequence[str] = (),
     ) -> Self:
         """Learn from more documents and change labels, without training again.
 
@@ -80,8 +85,9 @@ class TextUpdater(TextPredictor):
         bit. Without `former`, the new documents are the only negatives of a new label. Methods that learn all
         labels together are refused with an `UnsupportedError`.
 
-        Terms and their weights stay those of the training. `updates_` keeps a record, with the quality on the new
-        documents before and after.
+        Names in `y` that an earlier update renamed, merged or retired are read as what it made of them, unless they
+        are among `add`: then they are labels again. Terms and their weights stay those of the training. `updates_`
+        keeps a record, with the quality on the new documents before and after.
 
         >>> from manylabel import TextClassifier
         >>> texts = ["the bus was late again", "a hole in the road", "no bus, and holes in the road", "late bus"]
@@ -98,8 +104,9 @@ class TextUpdater(TextPredictor):
         self.check_fitted()
         changes = LabelChanges(rename or {}, merge or {}, split or {}, list(retire))
         changes.check(self.labels_)
-        given = None if documents is None else self._labelled(documents, y, changes)
-        earlier = None if former is None else self._labelled(*former, changes)
+        became = self._names_since(changes, add)
+        given = None if documents is None else self._labelled(documents, y, changes, became)
+        earlier = None if former is None else self._labelled(*former, changes, became)
         plan = UpdatePlan.of(
             self.decided_, self.labels_, changes, given, earlier, only_new_labels, Recipe.from_dict(self.recipe_).method
         )
@@ -107,19 +114,33 @@ class TextUpdater(TextPredictor):
         before = None if given is None else self._decided_before(plan, given)
         done, unseen = plan.carried_out()
         record = plan.record() | self._figures(plan, done, before)
+        if documents is not None:
+            record["notes"] += unknown_terms_notes(self.features_.vectorizer_, self._read(documents))
         self._take_over(plan, done, unseen)
         self.updates_ = [*self.updates_, {**record, "seconds": time.perf_counter() - began}]
         self.forget_short_way()
         return self
 
-    def _labelled(self, documents: Documents, y: Any, changes: LabelChanges) -> LabelledX:
-        """Documents as the model reads them, with their label sets after the changes."""
+    def _names_since(self, changes: LabelChanges, add: Sequence[str]) -> dict[str, str]:
+        """What earlier updates made of names that are no labels now, without those that this update makes labels."""
+        became = names_since(self.updates_, [*self.labels_, *changes.rename.values(), *changes.learned_anew])
+        for name in add:
+            if name not in became:
+                raise UnknownNameError("label that an earlier update changed", name, list(became))
+        return {name: label for name, label in became.items() if name not in add}
+
+    def _labelled(self, documents: Documents, y: Any, changes: LabelChanges, became: Mapping[str, str]) -> LabelledX:
+        """Documents as the model reads them, with their label sets after earlier changes and these."""
         from manylabel.update_plan import LabelledX
 
         read = self._read(documents)
         given = read_labels(y, self.labels_ if self.label_form_ in MATRIX_FORMS else None)
         check_same_length(read, given.Y)
-        return LabelledX(self.features_.transform(read), changes.applied(label_sets(given.Y, given.names)))
+        found = {name: label for name, label in became.items() if name in given.names}
+        retired = [name for name, label in found.items() if not label]
+        names = LabelChanges(merge={name: label for name, label in found.items() if label}, retire=retired)
+        sets = changes.applied(names.applied(label_sets(given.Y, given.names)))
+        return LabelledX(self.features_.transform(read), sets, found)
 
     def _decided_before(self, plan: UpdatePlan, given: LabelledX) -> Csr:
         """What the model predicts for new documents before it learns from them, under the labels after the update."""
@@ -186,6 +207,23 @@ class TextUpdater(TextPredictor):
                 for language, by_address in vocabulary.names.items()
             }
             self.vocabulary_ = replace(vocabulary, names=renamed).as_dict()
+
+
+def unknown_terms_notes(known: Vectorizer | None, documents: Documents) -> list[str]:
+    """A sentence on terms of new texts that a model does not know; none where there are none, or they are hashed."""
+    if known is None or known.n_hashes is not None or isinstance(documents, Csr):
+        return []
+    texts = strings(documents, None if known.fields is None else tuple(known.fields))
+    terms = set(
+        known.analysis_.terms([without_markup(text) for text in texts] if known.strips_markup_ else texts).names
+    )
+    if not (unknown := terms - known.vocabulary_.keys()):
+        return []
+    return [
+        f"{len(unknown):,} of the {counted(len(terms), 'different term')} of the new documents are unknown to the "
+        "model, and an update learns no terms: labels whose documents differ in these alone are not learned. Training "
+        "again learns them (manylabel train)."
+    ]
 
 
 def check_additive(recipe: Recipe) -> None:

@@ -44,6 +44,7 @@ def test_ranks_of_true_labels() -> None:
         ("precision@3", (2 / 3 + 1 / 3) / 2),
         ("precision@5", (2 / 5 + 1 / 5) / 2),  # by 5 although there are 4 labels
         ("recall@3", 1),
+        ("f1@5", (2 * 2 / (5 + 2) + 2 * 1 / (5 + 1)) / 2),
         ("ndcg@3", ((1 + 1 / 2) / (1 + 1 / math.log2(3)) + 1 / math.log2(3)) / 2),
         ("ranking-average-precision", ((1 + 2 / 3) / 2 + 1 / 2) / 2),
         ("ranking-loss", (1 / 4 + 1 / 3) / 2),

@@ -10,9 +10,11 @@ from manylabel.classifier import TextClassifier
 from manylabel.cli.run import run
 from manylabel.data import read
 from manylabel.exceptions import ParameterError, UnknownNameError
+from manylabel.server.store.concepts import find_concepts
 from manylabel.server.store.decisions import decide
 from manylabel.server.store.files import CorpusFiles
 from manylabel.server.store.filters import own_name
+from manylabel.server.store.labels import add as add_label
 from manylabel.server.store.labels import rename
 
 ROWS = ["the bus was late,buses", "a hole in the road,roads", "bus on a bad road,buses;roads", "the dark lamp,lamps"]
@@ -204,6 +206,38 @@ def test_labels_are_named_by_a_vocabulary(is_given: bool, tmp_path: Path, capsys
     first, second = (tmp_path / "corrected.tsv").read_text().splitlines()
     assert first == "the late bus\t<http://x.org/1> <http://x.org/2>"
     assert second == data.read_text().splitlines()[1]
+
+
+def test_an_export_keeps_the_addresses_of_all_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A renamed label keeps its address, a concept of the vocabulary gets its own, any other label one of its name."""
+    data, words = tmp_path / "titles.tsv", tmp_path / "names.csv"
+    rows = ["the late bus\t<http://x.org/2> <http://x.org/1>", "a hole\t<http://x.org/2>", "rails\t<http://x.org/1>"]
+    data.write_text("\n".join(rows) + "\n")
+    words.write_text(
+        "uri,label_de,label_en\nhttp://x.org/1,Busse,buses\nhttp://x.org/2,Wege,roads\nhttp://x.org/3,Bahn,trams\n"
+        "http://x.org/4,,bikes\n"
+    )
+    command = Command(tmp_path / "server", capsys)
+    assert run(["corpora", "import", str(tmp_path / "server"), "mail", str(data), "--label-language", "en"]) == 0
+    capsys.readouterr()
+    folder = CorpusFiles(tmp_path / "server").get("mail").folder
+    with CorpusFiles(tmp_path / "server").get("mail").writing() as database:
+        rename(database, "Ana", "buses", "coaches")
+        for name in ("Bahn", "night life"):
+            add_label(database, "Ana", name)
+        rename(database, "Ana", "Bahn", "Tram")
+        found = [*(find_concepts(folder, database, typed, 9) or [] for typed in ("bUss", "<http://x.org/4>"))]
+        known = {"label": "coaches", "uri": "http://x.org/1", "name": "Busse", "is_new": False}
+        assert found == [[known], [{"label": "bikes", "uri": "http://x.org/4", "name": "bikes", "is_new": True}]]
+        assert find_concepts(folder, database, "zoo", 9) == []
+    decisions = tmp_path / "decisions.jsonl"
+    decisions.write_text('{"document": 2, "accept": ["Tram", "coaches"]}\n{"document": 3, "accept": ["night life"]}\n')
+    command.text("decide", str(decisions), "--by", "Ana")
+    command.text("export", str(tmp_path / "corrected.tsv"))
+    first, second, third = (tmp_path / "corrected.tsv").read_text().splitlines()
+    assert first == rows[0]
+    assert second == f"{rows[1]} <http://x.org/3> <http://x.org/1>"
+    assert third == f"{rows[2]} <urn:manylabel:night%20life>"
 
 
 def test_labels_of_a_vocabulary_are_named_by_their_addresses_too(

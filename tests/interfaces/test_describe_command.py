@@ -45,6 +45,22 @@ def test_repeated_ids_and_some_html_are_mentioned(tmp_path: Path, capsys: pytest
     assert "33 % of the documents contain HTML: tags are kept" in shown
 
 
+def test_training_mentions_html_that_it_learns_from_and_audit_can_remove_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, model = tmp_path / "mail.csv", str(tmp_path / "mail.manylabel")
+    texts = ["<div><p>late bus</p></div>", "a hole in the road", "the bus again", "<p>road with a hole</p>", "bus lane"]
+    rows = "".join(f"{text},{'buses' if 'bus' in text else 'roads'}\n" for text in texts * 6)
+    path.write_text(f"text,labels\n{rows}")
+    train = ["train", str(path), "--model", model, "--method", "nb"]
+    assert run(train) == 0
+    remark = "40 % of the documents contain HTML: tags are kept, and counted as words."
+    assert f"{remark} To remove them, use --set features.markup=strip." in " ".join(capsys.readouterr().err.split())
+    assert run([*train, "--set", "features.markup=strip"]) == 0
+    assert "HTML" not in capsys.readouterr().err
+    assert run(["audit", str(path), "--set", "features.markup=strip"]) == 0
+
+
 def test_the_corpus_that_is_shipped(capsys: pytest.CaptureFixture[str]) -> None:
     shown = printed(capsys, "describe", "townhall", "--labels", "3")
     assert "29 labels" in shown

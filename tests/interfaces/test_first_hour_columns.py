@@ -130,6 +130,20 @@ def test_point_1_ids_have_many_names(tmp_path):
         assert read(path).corpus.ids == ["2", "3"]
 
 
+def test_an_empty_row_hides_no_ids(tmp_path, capsys):
+    """Neither alone, nor where the ids of the training were recognised: there the same column has them."""
+    new, model = tmp_path / "new.csv", tmp_path / "tickets.manylabel"
+    new.write_text("Ticket-ID,text\n77001,the printer\n,\n77003,the vpn\n")
+    assert read(new, keep_blank=True).corpus.ids == ["77001", "3", "77003"]
+    rows = "".join(f"{77100 + row},{word} is down,{word}\n" for row, word in enumerate(["vpn", "printer"] * 6))
+    (tmp_path / "tickets.csv").write_text(f"Ticket-ID,text,labels\n{rows}")
+    assert run(["train", str(tmp_path / "tickets.csv"), "--model", str(model), "--method", "nb"]) == 0
+    new.write_text("Ticket-ID,text\n77001,the printer\n77001,the vpn\n,the vpn\n")
+    capsys.readouterr()
+    assert run(["predict", str(model), str(new), "--to", "csv"]) == 0
+    assert [line.split(",")[0] for line in capsys.readouterr().out.splitlines()[1:]] == ["77001", "77001", "4"]
+
+
 @pytest.mark.parametrize(
     ("title", "text", "labels"),
     [

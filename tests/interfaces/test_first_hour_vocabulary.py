@@ -81,6 +81,21 @@ def test_predict_names_labels_in_another_language(tmp_path: Path, capsys: pytest
     assert "has no vocabulary" in capsys.readouterr().err
 
 
+def test_evaluate_names_labels_in_another_language(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As `predict` does; a language that the model has no names in is refused."""
+    table, _ = _layout(tmp_path)
+    model = str(tmp_path / "model.manylabel")
+    assert run(["train", str(table), "--format", "tsv", "--method", "nb-binary", "--model", model]) == 0
+    evaluate = ["evaluate", str(table), "--format", "tsv", "--model", model, "--label-language"]
+    capsys.readouterr()
+    assert run([*evaluate, "de"]) == 0
+    out = capsys.readouterr().out
+    assert "Busse" in out
+    assert "buses" not in out
+    assert run([*evaluate, "fi"]) == 2
+    assert "Found: de, en" in capsys.readouterr().err
+
+
 def test_point_11_folders_keep_the_addresses_of_their_tables(tmp_path: Path) -> None:
     """Point 11: a .tsv file comes before a .key file, and its address decides, whatever it calls the concept."""
     table, texts = _layout(tmp_path)
@@ -137,7 +152,7 @@ def test_addresses_that_a_vocabulary_lacks_or_names_twice(tmp_path: Path, capsys
     assert run(["train", str(table), *options]) == 0
     out = capsys.readouterr().out
     shared = "2 labels share their names with other concepts, so the end of the address is added, as in 'coating (2)'"
-    assert f"names 3 labels; {shared}; 1 label is not in it." in out
+    assert f"names 3 labels; {shared}; 1 label is not in it: 'http://example.org/v/4'." in out
     assert "4 of 4 labels have a single training document, and can hardly be learned." in out
     assert TextClassifier.load(model).vocabulary.source == "words.tsv"  # without its folder
     addresses = {"bridges": 1, "coating (2)": 2, "coating (3)": 3, uri.format(4): 4}
@@ -363,5 +378,9 @@ def test_subjects_that_a_model_cannot_name_are_warned_of_with_the_remedy(
         capsys.readouterr()
         assert run(["evaluate", str(more), "--model", model, *options]) == 0
         assert (warning in capsys.readouterr().err) == warned
+    (tmp_path / "words.tsv").write_text("<http://x/1>\troads\n<http://x/2>\tbuses\n")
+    assert run(["evaluate", str(more), "--model", model]) == 0
+    lacking = "that neither the model nor the vocabulary words.tsv has a name for, first http://x/3.\n"
+    assert lacking in capsys.readouterr().err
     assert run(["suggest", model]) == 2
     assert "This is a model file" in capsys.readouterr().err

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from manylabel import TextClassifier
 from manylabel.cli.run import run
 
 TEXTS = ["late bus", "bus stop broken", "late train", "train cancelled", "hole in the road", "road works"] * 4
@@ -58,3 +59,22 @@ def test_wrong_hierarchies_are_told_in_one_sentence(mail: Path, capsys: pytest.C
     assert "no-such-file.tsv" in said
     _, said = _run(capsys, "evaluate", "mail.csv", "--split-by", "author", code=2)
     assert "column to split by" in said
+
+
+@pytest.mark.parametrize("form", ["<{}>", "{}"], ids=["brackets", "bare"])
+def test_a_file_of_addresses_is_read_with_the_vocabulary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    uri = "http://x.org/{}".format
+    number = {"travel/bus": 1, "travel/train": 2, "roads": 3}
+    rows = [f"{text}\t<{uri(number[names[0]])}>" for text, names in zip(TEXTS, LABELS, strict=True)]
+    Path("mail.tsv").write_text("\n".join(rows) + "\n")
+    Path("names.tsv").write_text(
+        "".join(f"<{uri(key)}>\t{name}\n" for key, name in enumerate(["bus", "train", "roads", "travel"], 1))
+    )
+    Path("tree.tsv").write_text("".join(f"{form.format(uri(key))}\t{form.format(uri(4))}\n" for key in (1, 2)))
+    _run(capsys, "train", "mail.tsv", "--method", "svm-top-down", "--hierarchy", "tree.tsv", "-m", "m.manylabel")
+    model = TextClassifier.load("m.manylabel")
+    assert (model.labels_, model.nodes_) == (["bus", "roads", "train"], ["bus", "roads", "train", "travel"])
+    assert model.parents_.tolist() == [3, -1, 3, -1]

@@ -1,5 +1,6 @@
 """What would be lost is refused before any work is done: files that are read, places that cannot be written."""
 
+import gzip
 import sys
 from pathlib import Path
 
@@ -37,6 +38,39 @@ def test_what_is_read_is_never_overwritten(
     assert "is an input and would be overwritten" in capsys.readouterr().err
     assert table.read_text() == TABLE
     assert list(table.parent.iterdir()) == [table]
+
+
+@pytest.mark.parametrize("name", ["mine.csv", "mine.tsv", "mine.jsonl", "mine.csv.gz", "mine.xlsx", "mine.parquet"])
+def test_predictions_replace_earlier_ones_and_no_table_of_the_user(
+    table: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["train", "letters.csv", "--method", "nb"]) == 0
+    target, predict = table.with_name(name), ["predict", "letters.manylabel", "letters.csv", "--output", name]
+    others = {
+        "mine.jsonl": b'{"id": 1, "labels": ["roads"]}\n',
+        "mine.csv.gz": gzip.compress(TABLE.encode()),
+        "mine.xlsx": b"PK no workbook",
+        "mine.parquet": b"PAR1",
+    }
+    mine = others.get(name, TABLE.encode())
+    target.write_bytes(mine)
+    assert run(predict) == 2
+    assert f"{name} exists, holds no predictions of manylabel, and would be overwritten." in capsys.readouterr().err
+    assert target.read_bytes() == mine
+    target.unlink()
+    for _ in range(2):
+        assert run(predict) == 0
+
+
+def test_training_says_that_it_replaced_the_model_of_other_data(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both `letters.csv` and `letters.tsv` have the model letters.manylabel."""
+    table.with_suffix(".tsv").write_text(TABLE.replace(",", "\t"))
+    for data, printed in (("letters.csv", False), ("letters.csv", False), ("letters.tsv", True)):
+        assert run(["train", data, "--method", "nb"]) == 0
+        found = "letters.manylabel: this replaced the model of letters.csv. Use --model to keep both."
+        assert (found in capsys.readouterr().err) == printed
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare", "learning-curve", "labels"])

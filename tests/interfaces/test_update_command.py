@@ -57,7 +57,7 @@ def test_changes_are_read_from_a_file(path, tmp_path, capsys):
         ([], "Nothing to update"),
         (["--retire", "streets/parkin"], "Did you mean 'streets/parking'?"),
         (["--rename", OLD], "takes OLD=NEW"),
-        (["--rename", f"{OLD}={GONE}"], f"merge them: --merge {OLD}={GONE}, in Python"),
+        (["--rename", f"{OLD}={GONE}"], f"merge them: --merge {OLD}={GONE}."),
         (["--remove", OLD], "No such option: --remove (Possible options: --retire)"),
         (["--rename", f"{OLD}=a", "--retire", OLD], "in two ways"),
     ],

@@ -128,10 +128,26 @@ def test_cells_with_several_separators_are_changed_one_by_one() -> None:
     write_corrected(corpus, labels, ["mail", "print", "vpn"], "copy.csv", format="csv")
     assert Path("copy.csv").read_text(encoding="utf-8").split("\n")[1:4] == [
         "x,vpn|mail",
-        "y,vpn; mail; print",
-        "z,vpn; mail",
+        "y,vpn|mail|print",
+        "z,vpn|mail",
     ]
     assert read("copy.csv", label_separator="any").corpus.label_sets == labels
+
+
+@pytest.mark.parametrize(
+    ("usual", "expected"), [("vpn,mail", "mail,print"), ("vpn, mail", "mail, print"), ("vpn / mail", "mail / print")]
+)
+def test_changed_cells_have_the_separator_of_most_cells(usual: str, expected: str) -> None:
+    rows = [f"{number}\tthe {word}\t{usual}\n" for number, word in enumerate(["one", "two", "three"])]
+    Path("mail.tsv").write_text(f"id\ttext\tlabels\n{''.join(rows)}3\tfour\tvpn; mail\n4\tfive\tmail\n")
+    corpus = read("mail.tsv", label_separator="any").corpus
+    labels = [*corpus.label_sets[:4], ["mail", "print"]]
+    write_corrected(corpus, labels, ["mail", "print", "vpn"], "copy.tsv", format="tsv")
+    before, after = (Path(name).read_text().splitlines() for name in ("mail.tsv", "copy.tsv"))
+    assert after == [*before[:-1], f"4\tfive\t{expected}"]
+    assert [set(one) for one in read("copy.tsv", label_separator="any").corpus.label_sets] == [
+        set(one) for one in labels
+    ]
 
 
 def test_spreadsheets_words_for_yes_and_no_are_kept() -> None:

@@ -13,7 +13,7 @@ from manylabel import data
 from manylabel.cli.app import app
 from manylabel.data.formats import FORMATS, Format, _function, format_named
 from manylabel.data.table import ColumnOptions
-from manylabel.wording import FLAGS
+from manylabel.wording import FLAGS, TASKS
 
 SOURCES = sorted(Path(data.__file__).parent.glob("*.py"))
 
@@ -56,4 +56,4 @@ def test_messages_name_options_that_exist(path: Path) -> None:
     assert set(re.findall(r"-o ([a-z_]+)=", source)) - {"name"} <= known
     calls = re.findall(r"settings_text\(([^()*]*)\)", source)
     named = {name for call in calls for name in re.findall(r"(\w+)=", call)}
-    assert named | set(re.findall(r"setting_name\('(\w+)'\)", source)) <= {*known, "format"}
+    assert named | set(re.findall(r"setting_name\('(\w+)'\)", source)) <= {*known, *TASKS, "format"}

@@ -65,6 +65,17 @@ def test_an_export_in_the_own_format_keeps_all_columns(corpus: CorpusFile, tmp_p
     assert written_formats("csv")["excel"] == ".xlsx"
 
 
+def test_an_export_as_a_workbook_keeps_all_columns(corpus: CorpusFile, tmp_path: Path) -> None:
+    decide(corpus, "Ana", decision(1, accept=["buses"]))
+    assert run(["corpora", "export", str(tmp_path), "survey", str(tmp_path / "out.xlsx")]) == 0
+    sheet = openpyxl.load_workbook(tmp_path / "out.xlsx").active
+    assert sheet is not None
+    written = [";".join(str(cell.value) for cell in row) for row in sheet]
+    before = SURVEY.splitlines()
+    assert [written[0], *written[2:]] == [before[0], *before[2:]]
+    assert written[1] == before[1].removesuffix(";1;0") + ";1;1"
+
+
 def test_a_workbook_is_exported_as_a_workbook(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     for row in (["text", "labels", "n"], ["late bus", "buses", 1], ["deep hole", "roads", 2]):

@@ -201,3 +201,36 @@ def test_a_guarantee_is_not_voided_silently():
     with pytest.raises(UnsupportedError, match="guarantee"):
         model.update(retire=[LABEL])
     assert model.update(rename={LABEL: "parking"}).guarantee is not None
+
+
+def test_later_data_keep_the_names_that_an_earlier_update_changed():
+    settings = {"features": HASHED, "decision": {"rule": "threshold", "value": 0.5}}
+    model = TextClassifier("nb-binary", **settings).fit(OLD.texts, OLD.label_sets)
+    renamed, retired, merged = "streets/roads", "leisure/events", "leisure/parks"
+    model.update(rename={renamed: "roads"}, retire=[retired]).update(merge={merged: "outdoors"})
+    labels, before = model.labels_, model.label_counts_[model.labels_.index("roads")]
+    model.update(NEW.texts, NEW.label_sets)
+    documents = sum(renamed in names for names in NEW.label_sets)
+    assert documents
+    assert not {renamed, retired, merged} & set(model.labels_)
+    assert model.labels_[: len(labels)] == labels
+    assert model.label_counts_[model.labels_.index("roads")] == before + documents
+    note = " ".join(model.updates_[-1]["notes"])
+    assert f"{retired} as no label, {merged} as outdoors, {renamed} as roads" in note
+    model.update(NEW.texts, NEW.label_sets, add=[retired])
+    assert retired in model.labels_
+    assert renamed not in model.labels_
+    model.update(rename={retired: "events"}).update(NEW.texts, NEW.label_sets)
+    assert retired not in model.labels_
+    with pytest.raises(ParameterError, match="earlier update"):
+        model.update(NEW.texts, NEW.label_sets, add=["holidays"])
+
+
+def test_terms_that_an_update_does_not_learn_are_counted():
+    texts = ["the bus was late", "a hole in the road"] * 5
+    model = TextClassifier("nb-binary", features={"stemmer": None}).fit(texts, [["buses"], ["roads"]] * 5)
+    model.update(["the zoo opens", "the late zoo"], [["animals"], ["animals"]])
+    (note,) = [one for one in model.updates_[-1]["notes"] if "unknown" in one]
+    assert note.startswith("2 of the 4 different terms of the new documents are unknown to the model")
+    model.update(["the late bus"], [["buses"]])
+    assert not any("unknown" in one for one in model.updates_[-1]["notes"])

@@ -81,7 +81,22 @@ def list_corpora(folder: Directory, json: o.Json = False) -> None:
 
 
 @o.takes_data_options("hierarchy", "split_by", "limit")
-def import_data(folder: Directory, name: Corpus, data: o.Data, *, reading: o.DataOptions, json: o.Json = False) -> None:
+def import_data(
+    folder: Directory,
+    name: Corpus,
+    data: o.Data,
+    *,
+    reading: o.DataOptions,
+    no_label_applies: Annotated[
+        bool,
+        typer.Option(
+            "--no-label-applies",
+            help="No label applies to documents without one; otherwise they are not labelled yet, and retraining "
+            "leaves them out.",
+        ),
+    ] = False,
+    json: o.Json = False,
+) -> None:
     """Make a corpus of a copy of some data."""
     files = files_in(folder)
     from manylabel.server.store.filling import import_corpus
@@ -92,7 +107,7 @@ def import_data(folder: Directory, name: Corpus, data: o.Data, *, reading: o.Dat
     options |= {} if source.on_error == "raise" else {"on_error": source.on_error}
     options |= {"merge_labels": True} if source.merge_labels else {}
     with progress():
-        found = import_corpus(files, name, data, options, source.vocabulary, source.label_language)
+        found = import_corpus(files, name, data, options, source.vocabulary, source.label_language, no_label_applies)
     if json:
         show_json(found)
         return

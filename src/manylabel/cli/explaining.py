@@ -10,7 +10,7 @@ import typer
 
 from manylabel.cli import encoders as e
 from manylabel.cli import options as o
-from manylabel.cli.display import progress_or_prompt, remark, show, show_json, write_report
+from manylabel.cli.display import progress_or_prompt, show, show_json, write_report
 
 if TYPE_CHECKING:
     from manylabel.classifier import TextClassifier
@@ -62,6 +62,7 @@ def explain(
     from manylabel.classifier import TextClassifier
     from manylabel.cli.line_documents import standard_input_as_file
     from manylabel.data.atomic import check_targets
+    from manylabel.exceptions import MissingDataError
     from manylabel.reports.explanation_page import explanation_blocks
     from manylabel.tasks.explain import Question
 
@@ -70,6 +71,8 @@ def explain(
     question = Question(label or None, runners_up, documents or (None if json else 5), id)
     with progress_or_prompt(text), standard_input_as_file(text, reading.format) as place:
         found = list(_explanations(classifier, place, question, reading))
+    if not found:
+        raise MissingDataError(f"There is no document to explain. Give a text: manylabel explain {model} 'A text'")
     titles = [f"Document {name}" if len(found) > 1 else None for name, _ in found]
     plain = [{"id": name, **one.as_dict()} for name, one in found]
     if report is not None:
@@ -83,8 +86,6 @@ def explain(
     elif report is None:
         for title, (_, one) in zip(titles, found, strict=True):
             show(explanation_blocks(one, terms, title))
-    if not found and not json:
-        remark(f"There is no document to explain. Give a text: manylabel explain {model} 'A text'")
 
 
 def _explanations(

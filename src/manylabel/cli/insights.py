@@ -9,6 +9,7 @@ import typer
 
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json, write_page, write_report
+from manylabel.cli.settings import make_overrides
 
 LISTED = 200
 """Doubted labels that JSON and pages hold at least, with their evidence."""
@@ -78,6 +79,7 @@ def audit(
         Path | None,
         typer.Option("--revert", help="Undo what --apply did, by the record that it wrote.", show_default=False),
     ] = None,
+    setting: o.Setting = None,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     report: o.HtmlReport = None,
@@ -102,7 +104,8 @@ def audit(
     check_targets([report], [data])
     source = reading.source(data)
     with progress():
-        found = task(source, split=split, most=max(rows, LISTED), seed=seed, n_jobs=jobs, memory=memory)
+        most, overrides = max(rows, LISTED), make_overrides(setting, None)
+        found = task(source, split=split, most=most, overrides=overrides, seed=seed, n_jobs=jobs, memory=memory)
     if report is not None:
         write_report(report, f"Audit of {found.record.data}", audit_page(found.record, None), found.as_dict())
     if json:

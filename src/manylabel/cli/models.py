@@ -12,7 +12,7 @@ import typer
 
 from manylabel.cli import encoders as e
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, show, show_json, write_page, write_report
+from manylabel.cli.display import progress, remark, show, show_json, write_page, write_report
 from manylabel.cli.settings import make_overrides, with_guarantee, with_recipe
 from manylabel.reports.page import Column, Note, Table
 
@@ -79,6 +79,7 @@ def train(
     from manylabel.reports.model_page import training_page
     from manylabel.tasks.large import chosen_engine
     from manylabel.tasks.large import train as task
+    from manylabel.tasks.models import trained_on
 
     target = model or o.default_model_path(data or str(label_descriptions or "model"))
     check_target(target, [data, recipe, rules, label_descriptions])
@@ -87,6 +88,7 @@ def train(
         method,
         with_guarantee(make_overrides(setting, rules, metric, encoder, vectors), guarantee, probabilities),
     )
+    former = trained_on(target)
     with progress(), chosen_engine(workers, cluster) as engine:
         trained = task(
             reading.source(data or ""),
@@ -103,6 +105,8 @@ def train(
             descriptions=label_descriptions,
             order_by=order_by,
         )
+    if former not in (None, trained_on(target)):
+        remark(f"{target}: this replaced the model of {former}. Use --model to keep both.")
     if json:
         show_json(trained.record.as_dict())
     else:

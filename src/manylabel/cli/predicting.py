@@ -128,6 +128,7 @@ def predict(
     from manylabel.classifier import TextClassifier
     from manylabel.cli.line_documents import standard_input_as_file
     from manylabel.data.atomic import check_target
+    from manylabel.data.earlier_predictions import check_overwritten
     from manylabel.data.labelled_table import check_table_format
     from manylabel.exceptions import MissingDataError, ParameterError
     from manylabel.scale.predictions import Asked
@@ -141,6 +142,8 @@ def predict(
     if output is None and wanted in BINARY:
         raise ParameterError(f"{wanted.value} is not text. Write it to a file: --output NAME.{wanted.value}")
     check_table_format(wanted.value)
+    if output is not None:
+        check_overwritten(output, wanted.value)
     if model.exists():
         check_prediction(model, memory)
     if (workers or cluster) and (encoder or vectors or label_language):

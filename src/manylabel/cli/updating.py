@@ -65,6 +65,15 @@ def update(
         list[str] | None,
         typer.Option("--retire", metavar="LABEL", help="Remove a label. Repeatable.", show_default=False),
     ] = None,
+    add: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--add",
+            metavar="LABEL",
+            help="Make a label again that an earlier update renamed, merged or retired. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
     changes: Annotated[
         Path | None,
         typer.Option(
@@ -99,7 +108,7 @@ def update(
             None if data is None else reading.source(data),
             target,
             former=None if former is None else reading.source(former),
-            labels=LabelOptions(pairs, changes),
+            labels=LabelOptions(pairs, changes, add or []),
             only_new_labels=only_new_labels,
             split=split,
             n_jobs=jobs,

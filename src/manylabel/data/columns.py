@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 
 from manylabel.data.corpus import Corpus, split_name
@@ -45,6 +46,8 @@ alone may be a number of something else."""
 _NAME = re.compile(r"[^\W\d][\w.#-]*([ ][\w.#-]+)?")
 """A name of a column: one or two words."""
 SPLITS = ("split", "part", "fold")
+MOST_ABOVE = 10
+"""How many lines are looked at for the header where the first one is none."""
 KNOWN = frozenset(TITLES + TEXTS + LABELS + IDS + SPLITS)
 # Only these become fields beside the main text; another column, such as `comment`, stays metadata.
 SIDE_FIELDS = ("title", "headline", "abstract", "body", "description", "summary", *DESCRIPTIONS, *SUMMARIES)
@@ -53,6 +56,24 @@ SIDE_FIELDS = ("title", "headline", "abstract", "body", "description", "summary"
 def has_header(cells: Sequence[str]) -> bool:
     """Whether a first row is a header: one of its cells is a usual column name such as ``text``."""
     return any(cell.strip().strip('"').lower() in KNOWN for cell in cells)
+
+
+def check_first_line(path: Path, lines: Sequence[str], delimiters: Sequence[str]) -> None:
+    """Raise `DataError` where a line below the first one is the header: the first one is a title, say.
+
+    The first line then has one cell with a text, and the other one several, all of which look like names.
+    """
+    filled = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()][:MOST_ABOVE]
+    for number, line in filled[1:]:
+        for delimiter in delimiters:
+            cells, top = line.split(delimiter), [cell for cell in filled[0][1].split(delimiter) if cell.strip()]
+            if len(top) == 1 and not has_header(top) and len(cells) > 1 and names_columns(cells):
+                raise DataError(
+                    f"Line {filled[0][0]} has 1 cell, {top[0].strip()[:60]!r}; line {number}, which looks like the "
+                    f"header, has {len(cells)}.",
+                    path=path,
+                    remedy="Delete the lines above the header.",
+                )
 
 
 def names_columns(cells: Sequence[str], texts: Sequence[str] = ()) -> bool:
@@ -183,11 +204,17 @@ def _columns_of_labels(table: Table, options: ColumnOptions) -> frozenset[str]:
 
 
 def _other_id(table: Table) -> str | None:
-    """A column with a name such as ``Ticket-ID`` in which every row has a value of its own; None if there is none."""
+    """A column with a name such as ``Ticket-ID`` in which every row has a value of its own; None if there is none.
+
+    Rows without any value do not count.
+    """
+    filled = [any(value not in (None, "") for value in row) for row in zip(*table.columns.values(), strict=True)]
     for pattern in (_OTHER_ID, _NUMBER):
-        for name, values in table.columns.items():
-            if pattern.fullmatch(name.strip()) and len({str(value) for value in values} - {"", "None"}) == len(values):
-                return name
+        for name, column in table.columns.items():
+            if pattern.fullmatch(name.strip()):
+                values = list(compress(column, filled))
+                if len({str(value) for value in values} - {"", "None"}) == len(values):
+                    return name
     return None
 
 
@@ -234,9 +261,14 @@ def _field_names(columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def _of_training(table: Table, options: ColumnOptions, option: str) -> str | None:
-    """The column of ids or splits that is given, or that was given in training and is in this table too."""
+    """The column of ids or splits that is given, or that was given in training and is in this table too.
+
+    A column of ids need not have been given in training: one that was recognised there is one here, too.
+    """
     given: str | None = options.id_column if option == "id_column" else options.split_column
     former = None if options.like is None else options.like.given.get(option)
+    if former is None and options.like is not None and option == "id_column":
+        former = options.like.identity
     return str(former) if given is None and former in table.columns else given
 
 

@@ -13,10 +13,10 @@ from typing import Any, Literal
 import numpy as np
 
 from manylabel.data.atomic import atomic_text
-from manylabel.data.columns import check_first_row, corpus_of_table, has_header
+from manylabel.data.columns import check_first_line, check_first_row, corpus_of_table, has_header
 from manylabel.data.corpus import Corpus, numbered_terms
 from manylabel.data.formats import name_without_suffix
-from manylabel.data.label_cells import is_addresses, is_bare_addresses
+from manylabel.data.label_cells import is_addresses, is_bare_addresses, open_address
 from manylabel.data.label_files import with_named_labels
 from manylabel.data.labels import LabelSets
 from manylabel.data.layout import Layout
@@ -27,6 +27,7 @@ from manylabel.estimator import Csr
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.wording import counted, settings_text
 
+DELIMITERS = ",;\t|"
 _NUMBER = re.compile(r"[-+]?(\d++(\.\d*+)?|\.\d++)([eE][-+]?\d++)?$")
 
 
@@ -90,7 +91,9 @@ def read(
         return read_counts(path, problems, None if delimiter == " " else delimiter, encoding)
     rows = read_rows(path, problems, dialect, encoding)
     bare = not header and not _names_column(options)
-    table = table_of_rows(path, problems, rows, header, bare)
+    if guessed and header and options.labels and delimiter == "\t":
+        _check_columns(path, dialect.top, options)
+    table = table_of_rows(path, problems, rows, header, bare, delimiter=delimiter)
     if not table.lines and not problems.skipped:
         what = "a header line but no documents" if header else "no documents"
         raise DataError(f"The file has {what}.", path=path, remedy="Give a file with at least one document.")
@@ -103,6 +106,16 @@ def read(
     if bare and corpus.layout is not None and "text" in table.columns:
         corpus = replace(corpus, layout=_by_position(corpus.layout, list(table.columns)))
     return with_named_labels(corpus, path, label_names_file, label_groups_file)
+
+
+def _check_columns(path: Path, top: Sequence[str], options: ColumnOptions) -> None:
+    """Raise `DataError` for a file with tabs in its name alone: one column, and no usual name above it."""
+    if len(top) == 1 and not has_header(top) and not _names_column(options):
+        raise DataError(
+            "The file has one column; an Annif corpus has text, tab, addresses.",
+            path=path,
+            remedy="Write a tab and the labels behind each text. If the texts have no labels, write a first row: text.",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +137,16 @@ def dialect_of(
     quoting: bool | None = None,
 ) -> Dialect:
     """The dialect of a file, by its first line where it is not given."""
-    first = next((line for line in first_lines(path) if line.strip()), "")
+    lines = first_lines(path)
+    first = next((line for line in lines if line.strip()), "")
     if first.lower().startswith(("sep=", '"sep=')):
         raise DataError(
             f"The first line, {first.strip()!r}, is a note for Excel and no header.",
             path=path,
             remedy="Delete this line.",
         )
+    if header is None:
+        check_first_line(path, lines, DELIMITERS if delimiter is None else [delimiter])
     delimiter = delimiter or _delimiter(path, first)
     top = first.split(delimiter if delimiter != " " else None)
     if delimiter not in (" ", "\t"):
@@ -175,7 +191,7 @@ def _delimiter(path: Path, first: str) -> str:
     if name.endswith((".tsv", ".tab")):
         return "\t"
     bare = re.sub(r'"[^"]*"', "", first)  # delimiters inside quotation marks separate nothing
-    best = max(",;\t|", key=bare.count)
+    best = max(DELIMITERS, key=bare.count)
     if bare.count(best):
         return best
     return " " if is_numeric_row(first.split()) else ","
@@ -230,13 +246,14 @@ def table_of_rows(
     header: bool,
     bare: bool = False,
     names: Sequence[str] = (),
+    *,
+    delimiter: str | None = None,
 ) -> Table:
     """The table of numbered rows; `names` are those of its columns where a header was read before.
 
     With a `header` the first row names the columns; a `bare` table has columns by position: text, labels and id.
     """
-    kept: list[list[str]] = []
-    numbers: list[int] = []
+    kept, numbers = list[list[str]](), list[int]()
     for line, row in rows:
         if not names and not any(cell.strip() for cell in row):
             continue
@@ -248,13 +265,8 @@ def table_of_rows(
                 continue
         if not row:
             row = [""] * len(names)
-        if len(row) != len(names):
-            problems.report(
-                f"The row has {counted(len(row), 'cell')} instead of {len(names)}.",
-                path=path,
-                line=line,
-                remedy=f"Quote cells that hold the delimiter, or give the delimiter ({settings_text(delimiter=';')}).",
-            )
+        if (wrong := _wrong_row(row, len(names), bare, delimiter)) is not None:
+            problems.report(wrong[0], path=path, line=line, remedy=wrong[1])
             continue
         kept.append(row)
         numbers.append(line)
@@ -264,6 +276,17 @@ def table_of_rows(
         del kept[-1], numbers[-1]  # blank lines at the end of a file are not documents
     columns: dict[str, list[Any]] = {name: [row[index] for row in kept] for index, name in enumerate(names)}
     return Table(columns, numbers, path, problems)
+
+
+def _wrong_row(row: Sequence[str], width: int, bare: bool, delimiter: str | None) -> tuple[str, str] | None:
+    """What is wrong with a row, and what to do; None where nothing is."""
+    if len(row) != width:
+        used, other = f" {delimiter!r}" if delimiter else "", settings_text(delimiter="," if delimiter == ";" else ";")
+        remedy = f"Quote cells that hold the delimiter{used}, or give another delimiter ({other})."
+        remedy = "Write one tab between two cells, and none inside them." if delimiter == "\t" else remedy
+        return f"The row has {counted(len(row), 'cell')} instead of {width}.", remedy
+    unclosed = next(filter(None, map(open_address, row)), None) if bare else None
+    return None if unclosed is None else (f"The address has no '>': {unclosed!r:.200}.", "Write it as <address>.")
 
 
 def _labels_first(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
@@ -327,11 +350,8 @@ def read_counts(path: Path, problems: Problems, delimiter: str | None, encoding:
 
     Whole-number classes are named without a decimal point, and label names are in the order of the numbers.
     """
-    indices: list[np.ndarray] = []
-    values: list[np.ndarray] = []
-    classes: list[float] = []
-    lines: list[int] = []
-    width = 0
+    indices, values = list[np.ndarray](), list[np.ndarray]()
+    classes, lines, width = list[float](), list[int](), 0
     for number, line in numbered_lines(path, problems, encoding):
         row = _numbers(path, problems, number, line.split(delimiter))
         if row is None:

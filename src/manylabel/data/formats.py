@@ -130,6 +130,10 @@ class Format:
         """Write the file that a corpus was read from, with changed cells."""
         _function(self.copier)(corpus, edits, target)
 
+    def write_table(self, corpus: Corpus, edits: LabelEdits, target: Path) -> None:
+        """Write the table that a corpus was read from, with changed cells, where its file has another format."""
+        _function("labelled_table:write_edited")(corpus, edits, target, self.name)
+
     def has_shape(self, lines: list[str]) -> bool:
         """Whether the first lines of a file look like the format."""
         return bool(self.shape) and bool(_function(self.shape)(lines))

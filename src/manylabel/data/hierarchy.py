@@ -10,12 +10,13 @@ from typing import Self
 
 import numpy as np
 
+from manylabel.data.label_vocabulary import LabelVocabulary, bare_address
 from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import numbered_lines
 from manylabel.estimator import Ints
 from manylabel.exceptions import DataError
-from manylabel.wording import counted
+from manylabel.wording import counted, settings_text
 
 SEPARATORS = ("::", " > ", "--", " / ", "/", "|", "\\", ".")
 """Separators to look for in label names, in this order: a longer one before the shorter one it contains."""
@@ -177,7 +178,7 @@ def find_separator(names: Sequence[str]) -> str:
     how_many = "several" if found else "none"
     raise DataError(
         f"The separator between the levels of the label names is not clear: {how_many} of {tried} would do.",
-        remedy="Give the separator, for example --hierarchy names:/",
+        remedy=f"Give the separator, for example {settings_text(hierarchy='names:/')}",
     )
 
 
@@ -188,12 +189,15 @@ def _separates(names: Sequence[str], separator: str) -> bool:
     return 2 * len(inside) >= max(len(names), 1) and any(n > 1 or parent in known for parent, n in above.items())
 
 
-def find_hierarchy(source: str, labels: Sequence[str], problems: Problems | None = None) -> Hierarchy:
+def find_hierarchy(
+    source: str, labels: Sequence[str], problems: Problems | None = None, vocabulary: LabelVocabulary | None = None
+) -> Hierarchy:
     """The hierarchy that ``--hierarchy`` asks for.
 
     ``names:/`` reads it off the label names, separated by what follows the colon; ``names`` finds the separator where
     only one is possible. Anything else is a file: SKOS (``.ttl``, ``.nt``, ``.rdf``, ``.xml``, ``.owl``), or one child
-    and its parent per line. It is an error if no label of the data occurs in it.
+    and its parent per line, by names or by addresses that the vocabulary of the labels names. It is an error if no
+    label of the data occurs in it.
 
     >>> find_hierarchy("names:/", ["streets/roads", "noise"]).parents
     {'streets/roads': 'streets'}
@@ -214,7 +218,7 @@ def find_hierarchy(source: str, labels: Sequence[str], problems: Problems | None
         from manylabel.data.skos import read_skos
 
         return read_skos(path, problems, labels=labels)
-    found = read_parents(path, problems)
+    found = _named(read_parents(path, problems), labels, vocabulary)
     if not set(labels).intersection(found.labels):
         raise DataError(
             f"None of the {counted(len(set(labels)), 'label')} of the data is in the hierarchy.",
@@ -222,6 +226,19 @@ def find_hierarchy(source: str, labels: Sequence[str], problems: Problems | None
             remedy=f"Its labels are, for example, {', '.join(map(repr, found.labels[:3]))}.",
         )
     return found
+
+
+def _named(hierarchy: Hierarchy, labels: Sequence[str], vocabulary: LabelVocabulary | None) -> Hierarchy:
+    """The hierarchy with the names that a vocabulary shows of its labels; those of the data stay as they are."""
+    if vocabulary is None:
+        return hierarchy
+    known, shown, own = vocabulary.addresses_by_name(), vocabulary.display_names(), set(labels)
+    shown |= {known[label]: label for label in labels if label in known}
+    names = {label: label if label in own else shown.get(known.get(label, ""), label) for label in hierarchy.labels}
+    found: dict[str, dict[str, None]] = {}
+    for label in hierarchy.parents:
+        found.setdefault(names[label], {}).update(dict.fromkeys(names[above] for above in hierarchy.parents_of(label)))
+    return Hierarchy.from_lists({label: list(above) for label, above in found.items()})
 
 
 def read_parents(path: str | Path, problems: Problems | None = None) -> Hierarchy:
@@ -234,7 +251,7 @@ def read_parents(path: str | Path, problems: Problems | None = None) -> Hierarch
     for number, line in numbered_lines(path, problems):
         if line.startswith("#"):
             continue
-        cells = [cell.strip() for cell in line.split("\t")]
+        cells = [bare_address(cell.strip()) for cell in line.split("\t")]
         if len(cells) != 2 or not all(cells):
             problems.report(
                 f"The line must hold a child and its parent, but is {line[:80]!r}.",

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from manylabel.data.table import Table
 
 _ADDRESSES = re.compile(r"<[^<>\s]*+>(\s++<[^<>\s]*+>)*+$")
+_BEGIN_OF_ADDRESS = re.compile(r"<[a-z][a-z0-9+.-]*+://", re.IGNORECASE)
+_OPEN_ADDRESS = re.compile(r"<[a-z][a-z0-9+.-]*+://[^<>\s]*+(?!>)", re.IGNORECASE)
 _BARE_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*+://[^\s<>]*[^\s<>;,|]", re.IGNORECASE)
 _PIECE = re.compile(
     r"""\s*+('[^'\\]*+(?:\\.[^'\\]*+)*+'|"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?[0-9]{1,18}+)\s*+(,|\Z)""", re.DOTALL
@@ -51,6 +53,26 @@ def is_addresses(cells: Iterable[str]) -> bool:
     """
     filled = [cell.strip() for cell in cells if cell.strip()]
     return bool(filled) and all(_ADDRESSES.match(cell) for cell in filled)
+
+
+def open_address(cell: str) -> str | None:
+    """The first address of a cell of addresses whose angle bracket is not closed; None where there is none.
+
+    >>> open_address("<http://x.org/1> <http://x.org/2"), open_address("<http://x.org/1>"), open_address("a <http://x")
+    ('<http://x.org/2', None, None)
+    """
+    found = _OPEN_ADDRESS.search(cell) if cell.lstrip().startswith("<") else None
+    return None if found is None else found[0]
+
+
+def begin_as_addresses(cells: Iterable[str]) -> bool:
+    """Whether the cells that are not empty begin with an address in an angle bracket, which may not be closed.
+
+    >>> begin_as_addresses(["<http://x.org/1>", "<http://x.org/2", ""]), begin_as_addresses(["<b>"])
+    (True, False)
+    """
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    return bool(filled) and all(_BEGIN_OF_ADDRESS.match(cell) for cell in filled)
 
 
 def is_bare_addresses(cells: Iterable[str]) -> bool:

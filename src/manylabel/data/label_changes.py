@@ -12,6 +12,7 @@ from typing import Any, Self
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import numbered_lines
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
+from manylabel.wording import is_worded_for
 
 KINDS = ("rename", "merge", "split", "retire")
 
@@ -106,9 +107,11 @@ class LabelChanges:
         names = Counter([*stay, *self.rename.values()])
         if clashes := [(old, new) for old, new in self.rename.items() if names[new] > 1]:
             old, new = clashes[0]
+            pair = shlex.quote(f"{old}={new}")
+            merging = f"--merge {pair}" if is_worded_for("command line") else f"merge={{{old!r}: {new!r}}}"
             raise ParameterError(
                 f"{old!r} cannot be renamed to {new!r}, the name of another label. To make one label of both, merge "
-                f"them: --merge {shlex.quote(f'{old}={new}')}, in Python merge={{{old!r}: {new!r}}}."
+                f"them: {merging}."
             )
         if taken := [part for parts in self.split.values() for part in parts if names[part]]:
             raise ParameterError(f"{taken[0]!r} is a label already, so it cannot be a part of another one.")
@@ -134,3 +137,25 @@ class LabelChanges:
         """The changes as plain data."""
         split = {label: list(parts) for label, parts in self.split.items()}
         return {"rename": dict(self.rename), "merge": dict(self.merge), "split": split, "retire": list(self.retire)}
+
+
+def names_since(updates: Iterable[Mapping[str, Any]], taken: Iterable[str]) -> dict[str, str]:
+    """What earlier updates of a model made of names that later data may still have; empty where a label was left out.
+
+    `updates` are the records that a model keeps. Names in `taken`, such as its labels, stand for themselves.
+
+    >>> first = {"renamed": {"bus": "buses"}, "merged": {}, "split": {}, "retired": ["other"], "added": []}
+    >>> second = {"renamed": {"buses": "coaches"}, "merged": {}, "split": {}, "retired": [], "added": []}
+    >>> names_since([first, second], ["coaches", "roads"])
+    {'bus': 'coaches', 'other': '', 'buses': 'coaches'}
+    """
+    became: dict[str, str] = {}
+    for update in updates:
+        gone = dict.fromkeys([*update["split"], *update["retired"]], "")
+        changed = {**update["renamed"], **update["merged"], **gone}
+        parts = [part for names in update["split"].values() for part in names]
+        labels = {*update["added"], *update["renamed"].values(), *update["merged"].values(), *parts}
+        earlier = {name: changed.get(label, label) for name, label in became.items() if name not in labels}
+        became = earlier | changed
+    own = set(taken)
+    return {name: label for name, label in became.items() if name not in own}

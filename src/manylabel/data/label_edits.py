@@ -14,13 +14,13 @@ from manylabel.data.columns import corpus_of_table
 from manylabel.data.corpus import Corpus
 from manylabel.data.label_cells import NO, YES, cell_pieces, mark_text
 from manylabel.data.label_columns import NUMBERED
-from manylabel.data.label_vocabulary import bare_address, corpus_addresses, is_address
-from manylabel.data.layout import ANY_SEPARATOR, NO_SEPARATOR, Layout
+from manylabel.data.label_vocabulary import bare_address, corpus_addresses, is_address, made_address
+from manylabel.data.layout import ANY_SEPARATOR, JOINING, NO_SEPARATOR, Layout
 from manylabel.data.problems import Problems
 from manylabel.data.spellings import plain_spelling
 from manylabel.data.table import ColumnOptions, Table
 from manylabel.exceptions import DataError
-from manylabel.progress import remarks_to
+from manylabel.progress import remark, remarks_to
 from manylabel.wording import Setting, settings_text
 
 LABELS = "labels"
@@ -42,9 +42,22 @@ class LabelEdits:
     reading: str = ""
     """Options without which the changed table is not read as it should be; empty where none is needed."""
 
+    def applied(self, columns: Mapping[str, Sequence[Any]], documents: int) -> dict[str, list[Any]]:
+        """The columns of a table of so many documents with the changes."""
+        changed = {name: list(cells) for name, cells in columns.items()}
+        changed |= {name: [rest] * documents for name, rest in self.added.items()}
+        for row, cells in self.cells.items():
+            for name, content in cells.items():
+                changed[name][row] = content
+        return changed
 
-def plan_edits(corpus: Corpus, labels: Sequence[Collection[str]]) -> LabelEdits:
+
+def plan_edits(
+    corpus: Corpus, labels: Sequence[Collection[str]], addresses: Mapping[str, str] | None = None
+) -> LabelEdits:
     """The changes that give the documents of a table other labels, one collection per document in their order.
+
+    `addresses` are those of labels that the corpus does not have, or has under another name.
 
     Columns of marks get other marks, and a label without a column gets a new one. In numbered columns, each with one
     label, labels move up to where others were removed, and more columns are added if needed. In other columns, labels
@@ -53,7 +66,8 @@ def plan_edits(corpus: Corpus, labels: Sequence[Collection[str]]) -> LabelEdits:
     layout, columns = corpus.layout, corpus.columns
     assert layout is not None
     assert columns is not None
-    spelled = _Spelled.of(corpus, layout, columns)
+    spelled = _Spelled.of(corpus, layout, columns, addresses or {})
+    labels = [[spelled.former.get(label, label) for label in one] for one in labels]
     marks = _Marks(layout, columns, spelled)
     names = _Names(layout, columns, spelled, corpus)
     cells: dict[int, dict[str, Any]] = {}
@@ -71,13 +85,18 @@ def plan_edits(corpus: Corpus, labels: Sequence[Collection[str]]) -> LabelEdits:
 
 
 class _Spelled:
-    """Labels, and how the file spells them: other spellings of merged labels, addresses and numbers of named ones."""
+    """Labels, and how the file spells them: other spellings of merged labels, addresses and numbers of named ones.
 
-    def __init__(self, label_of: dict[str, str], in_file: dict[str, str], addresses: bool) -> None:
-        self.label_of, self._in_file, self.in_addresses = label_of, in_file, addresses
+    `former` has the name in the corpus of labels that were renamed, where the file has their addresses: its cells stay.
+    """
+
+    def __init__(self, label_of: dict[str, str], in_file: dict[str, str], former: dict[str, str], addresses: bool):
+        self.label_of, self._in_file, self.former, self.in_addresses = label_of, in_file, former, addresses
 
     @classmethod
-    def of(cls, corpus: Corpus, layout: Layout, columns: Mapping[str, Sequence[Any]]) -> _Spelled:
+    def of(
+        cls, corpus: Corpus, layout: Layout, columns: Mapping[str, Sequence[Any]], addresses: Mapping[str, str]
+    ) -> _Spelled:
         found: Counter[str] = Counter()
         for name in layout.labels:
             found.update([name.strip()] if name in layout.marks else _pieces(columns[name], layout.separator))
@@ -93,15 +112,20 @@ class _Spelled:
                 label = corpus.label_names[int(name)]
             label_of[name] = name if label is None else label
         in_file = {label_of[name]: name for name, _ in reversed(found.most_common())}
-        if any(is_address(name) for name in found):
-            in_file = {**own, **in_file}
-        return cls(label_of, in_file, layout.cells.startswith("addresses"))
+        former: dict[str, str] = {}
+        in_addresses = layout.cells.startswith("addresses")
+        if in_addresses or any(is_address(name) for name in found):
+            in_file = {**addresses, **own, **in_file}
+            owner = {address: label for label, address in in_file.items() if label in known}
+            former = {name: owner[address] for name, address in addresses.items() if address in owner}
+        return cls(label_of, in_file, former, in_addresses)
 
     def in_file(self, label: str) -> str:
         """The label as the file spells it."""
         name = self._in_file.get(label, label)
-        if self.in_addresses and not is_address(name):
-            raise OtherShapeError(f"The label cells hold addresses, and the label {label!r} has none.")
+        if self.in_addresses and label not in self._in_file and not is_address(name):
+            name = self._in_file[label] = made_address(label)
+            remark(f"The label {label!r} has no address (URI). It is written as <{name}>.")
         self.label_of.setdefault(name, label)
         return name
 
@@ -226,7 +250,8 @@ class _Names:
         if self._spelled.in_addresses:
             return " ".join(f"<{piece}>" for piece in pieces)
         text = self._join.join(pieces)
-        separator = self._separator if len(pieces) < 2 else self._join.strip() or " "
+        is_alone = len(pieces) < 2 or self._separator == ANY_SEPARATOR
+        separator = self._separator if is_alone else self._join.strip() or " "
         is_plain = cell_pieces(text, separator) == pieces
         if self._separator is None and len(pieces) == 1 and self._join == ";":
             is_plain = is_plain and not set(";|,") & set(text)  # a sign that no other cell holds would divide it
@@ -255,15 +280,22 @@ def _list_form(layout: Layout, cells: list[str]) -> _ListForm:
 
 
 def _joiner(layout: Layout, columns: Mapping[str, Sequence[Any]], names: Sequence[str], given: str | None) -> str:
-    """What joins the labels of a cell: the separator, with a blank after it where most cells have one."""
+    """What joins the labels of a cell: the separator, with a blank after it where most cells have one.
+
+    Where cells have several separators, it is the most frequent one.
+    """
     separator = layout.separator
+    cells = [cell for name in names for cell in columns[name] if isinstance(cell, str)]
     if separator is None:
         return "\n" if given == NO_SEPARATOR else ";"  # no label holds a line break, so that a list is written
     if separator == ANY_SEPARATOR:
-        return "; "
-    if separator == " ":
+        times = {sign: sum(sign in cell for cell in cells) for sign in JOINING}
+        separator = max(times, key=times.__getitem__)
+        if not times[separator]:
+            return "; "
+    if separator in (" ", " / "):
         return separator
-    divided = [cell for name in names for cell in columns[name] if isinstance(cell, str) and separator in cell]
+    divided = [cell for cell in cells if separator in cell]
     return f"{separator} " if 2 * sum(f"{separator} " in cell for cell in divided) > len(divided) else separator
 
 
@@ -275,11 +307,7 @@ def _options_to_read(corpus: Corpus, edits: LabelEdits, labels: Sequence[Collect
     layout, columns = corpus.layout, corpus.columns
     assert layout is not None
     assert columns is not None
-    changed = {name: list(cells) for name, cells in columns.items()}
-    changed |= {name: [rest] * len(corpus) for name, rest in edits.added.items()}
-    for row, cells in edits.cells.items():
-        for name, content in cells.items():
-            changed[name][row] = content
+    changed = edits.applied(columns, len(corpus))
     given = {} if corpus.reading is None else corpus.reading.given
     known = {one.name for one in fields(ColumnOptions)}
     options = ColumnOptions(**{name: value for name, value in given.items() if name in known})

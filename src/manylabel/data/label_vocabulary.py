@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import Lines
@@ -193,6 +194,15 @@ def _address_end(address: str) -> str:
 def is_address(label: str) -> bool:
     """Whether a label is an address itself, such as ``http://x.org/1``."""
     return "://" in label and len(label.split()) == 1
+
+
+def made_address(label: str) -> str:
+    """An address (URN) made of the name of a label that has none.
+
+    >>> made_address("night buses")
+    'urn:manylabel:night%20buses'
+    """
+    return "urn:manylabel:" + quote(label, safe="")
 
 
 def addresses_of(vocabulary: LabelVocabulary | None, labels: Iterable[str]) -> dict[str, str]:

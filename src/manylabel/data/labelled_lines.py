@@ -9,7 +9,7 @@ from manylabel.data.atomic import atomic_text
 from manylabel.data.columns import has_header
 from manylabel.data.corpus import Corpus
 from manylabel.data.formats import name_without_suffix
-from manylabel.data.label_cells import is_addresses, is_bare_addresses
+from manylabel.data.label_cells import begin_as_addresses, is_addresses, is_bare_addresses
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import numbered_lines
 from manylabel.exceptions import DataError, ParameterError
@@ -119,7 +119,11 @@ def _column_lengths(lines: list[str]) -> list[int]:
     if len(rows[0]) not in (2, 3) or has_header(rows[0]) or len({len(row) for row in rows}) > 1:
         return []
     columns = list(zip(*rows, strict=True))
-    if any(map(is_addresses, columns)) or (len(columns) == 2 and any(map(is_bare_addresses, columns))):
+    if (
+        any(map(begin_as_addresses, columns))
+        or any(map(is_addresses, columns))
+        or (len(columns) == 2 and any(map(is_bare_addresses, columns)))
+    ):
         return []  # Annif's layout: text and addresses
     return [sum(map(len, column)) for column in columns]
 

@@ -1,5 +1,5 @@
-"""Tables of documents with predicted labels beside the user's own columns (CSV, TSV, Excel, Parquet), and corpora as
-workbooks.
+"""Tables of documents with predicted labels beside the user's own columns (CSV, TSV, Excel, Parquet), tables with other
+labels in another format than their file has, and corpora as workbooks.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from manylabel.data.atomic import atomic_bytes, atomic_text
 from manylabel.data.corpus import Corpus
 from manylabel.data.delimited import table_columns
 from manylabel.data.excel import load_openpyxl
+from manylabel.data.label_edits import LabelEdits, OtherShapeError
 from manylabel.data.parquet import load_pyarrow
 from manylabel.exceptions import DataError
 from manylabel.progress import remark
@@ -142,7 +143,29 @@ def write_excel(corpus: Corpus, path: Path) -> None:
 
     Columns of dates in ISO 8601 become dates. `DataError` for a text that is longer than a cell may be: it is not cut.
     """
-    columns = table_columns(corpus)
+    _write_documents(corpus, table_columns(corpus), path)
+
+
+def write_edited(corpus: Corpus, edits: LabelEdits, path: Path, format: str) -> None:
+    """Write the table that a corpus was read from with changed cells, as CSV, TSV or Excel; one row per document.
+
+    `OtherShapeError` for a table without names of columns.
+    """
+    layout, columns = corpus.layout, corpus.columns
+    assert layout is not None
+    assert columns is not None
+    if not layout.header:
+        raise OtherShapeError("The table has no header.")
+    changed = edits.applied(columns, len(corpus))
+    if format == "excel":
+        _write_documents(corpus, changed, path)
+        return
+    with table_stream(path, format) as append:
+        append(changed)
+
+
+def _write_documents(corpus: Corpus, columns: Mapping[str, Sequence[Any]], path: Path) -> None:
+    """Write columns of documents as a workbook, none of whose cells is cut."""
     for name, values in columns.items():
         for row, value in enumerate(values):
             if isinstance(value, str) and len(value) > MAX_CELL:

@@ -23,6 +23,7 @@ from manylabel.data.textfile import check_is_file
 from manylabel.data.vocabulary_files import check_holds_documents, looks_like_vocabulary
 from manylabel.exceptions import DataError, MissingDataError, UnknownFormatError
 from manylabel.progress import remark, track
+from manylabel.wording import is_worded_for
 
 __all__ = ["Problem", "Problems", "Reading", "read", "write", "write_corrected"]
 
@@ -121,23 +122,31 @@ def write(corpus: Corpus, path: str | Path, *, format: str | None = None) -> Non
 
 
 def write_corrected(
-    corpus: Corpus, labels: Sequence[Sequence[str]], label_names: Sequence[str], path: str | Path, *, format: str
+    corpus: Corpus,
+    labels: Sequence[Sequence[str]],
+    label_names: Sequence[str],
+    path: str | Path,
+    *,
+    format: str,
+    addresses: Mapping[str, str] | None = None,
 ) -> None:
-    """Write a corpus with other labels, one list per document.
+    """Write a corpus with other labels, one list per document; `addresses` as in `plan_edits`.
 
     In the format of its own file that is a copy in which only cells of labels differ, where the format has columns
-    (CSV, TSV, Excel). A remark reports why if that is not possible.
+    (CSV, TSV, Excel); in another one of these, a table of the same columns. A remark reports why if that is not
+    possible.
     """
     made = replace(corpus, labels=[list(one) for one in labels], label_names=list(label_names))
-    row, own = format_named(format), corpus.reading
-    if not row.copier or own is None or own.format != format or corpus.lines is None:
+    row, own = format_named(format), None if corpus.reading is None else format_named(corpus.reading.format)
+    if own is None or not (own.copier and row.copier) or corpus.lines is None:
         write(made, path, format=format)
         return
     try:
-        edits = plan_edits(corpus, labels)
-        row.write_copy(corpus, edits, Path(path))
+        edits = plan_edits(corpus, labels, addresses)
+        copy = row.write_copy if row is own else row.write_table
+        copy(corpus, edits, Path(path))
     except OtherShapeError as error:
-        if not row.writes or format == "excel":  # a workbook has more than its table: formulas, other sheets
+        if row is own and format == "excel":  # a workbook has more than its table: formulas, other sheets
             raise DataError(error.problem, path=path, remedy="Write another format, such as .csv.") from None
         write(made, path, format=format)
         remark(
@@ -156,10 +165,11 @@ def _format_to_write(path: Path, name: str | None) -> Format:
     if row is None and (path.is_dir() or not path.suffix):
         row = next((row for row in FORMATS if row.folder and row.writes), None)
     if row is None:
+        option = " (convert: --to)" if is_worded_for("command line") else ""
         raise UnknownFormatError(
             f"No format has the suffix {path.suffix!r}.",
             path=path,
-            remedy=f"Give the format (convert: --to), one of: {writable}.",
+            remedy=f"Give the format{option}, one of: {writable}.",
         )
     if not row.writes:
         raise UnknownFormatError(

@@ -40,6 +40,8 @@ class ReadingOptions:
     marks: tuple[str, ...] = ()
     separator: str | None = None
     """What separates the labels of a cell, ``none`` for one label per cell; None where no cell showed it."""
+    identity: str | None = None
+    """The column of ids, which models of earlier versions do not know."""
 
     @classmethod
     def of(cls, format: str, suffix: str, given: Mapping[str, Any], layout: Layout | None) -> ReadingOptions:
@@ -59,6 +61,7 @@ class ReadingOptions:
             labels=layout.labels,
             marks=layout.marks,
             separator=separator if layout.labels else None,
+            identity=layout.identity,
         )
 
     def gave(self, option: str) -> bool:
@@ -85,21 +88,32 @@ class ReadingOptions:
     @classmethod
     def from_dict(cls, plain: Any) -> ReadingOptions:
         """The options that `as_dict` returned; ValueError for anything else."""
-        if not isinstance(plain, Mapping) or set(plain) != set(cls.__dataclass_fields__):
+        if not isinstance(plain, Mapping) or {*plain, "identity"} != set(cls.__dataclass_fields__):
             raise ValueError("other fields than this version knows")
         lists = {name: plain[name] for name in ("texts", "fields", "labels", "marks")}
         for name, value in lists.items():
             if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
                 raise ValueError(f"{name!r} is not a list of strings")
-        for name in ("format", "suffix", "separator"):
-            if not isinstance(plain[name], str) and (name != "separator" or plain[name] is not None):
+        identity = plain.get("identity")
+        for name, value in {
+            **{key: plain[key] for key in ("format", "suffix", "separator")},
+            "identity": identity,
+        }.items():
+            if not isinstance(value, str) and (name in ("format", "suffix") or value is not None):
                 raise ValueError(f"{name!r} is not a string")
         if not isinstance(plain["given"], Mapping) or not all(map(_is_plain, plain["given"].values())):
             raise ValueError("'given' does not map options to plain values")
         if len(plain["texts"]) != len(plain["fields"]):
             raise ValueError("'texts' and 'fields' have different lengths")
         columns = {name: tuple(value) for name, value in lists.items()}
-        return cls(plain["format"], plain["suffix"], dict(plain["given"]), separator=plain["separator"], **columns)
+        return cls(
+            plain["format"],
+            plain["suffix"],
+            dict(plain["given"]),
+            separator=plain["separator"],
+            identity=identity,
+            **columns,
+        )
 
     def summary(self) -> str:
         """A sentence on how the documents of the model were read."""

@@ -20,6 +20,15 @@ from manylabel.exceptions import DataError, UnknownFormatError
 from manylabel.wording import setting_name, settings_text
 
 _ARCHIVES = (".tar.gz", ".tar")
+_NO_TEXT = (
+    (rb"\xff\xd8\xff", "a picture (JPEG)"),
+    (rb"\x89PNG\r\n", "a picture (PNG)"),
+    (rb"GIF8[79]a", "a picture (GIF)"),
+    (rb"II\*\x00|MM\x00\*", "a picture (TIFF)"),
+    (rb"RIFF....WEBP", "a picture (WebP)"),
+    (rb"%PDF-", "a PDF"),
+)
+"""How files begin that people take for documents."""
 
 
 def suffix_of(path: Path) -> str:
@@ -65,6 +74,9 @@ def guess_format(path: str | Path, former: str | None = None, limits: Limits = L
         raise UnknownFormatError(
             "This is a file of an old Office program, or a locked one.", path=path, remedy="Save it as .xlsx or .csv."
         )
+    if (what := next((what for begin, what in _NO_TEXT if re.match(begin, start, re.DOTALL)), None)) is not None:
+        remedy = "Export it as a table or text." if what == "a PDF" else "Give a file of texts and labels."
+        raise UnknownFormatError(f"This is {what}, not a table or text.", path=path, remedy=remedy)
     lines = [line for line in first_lines(path) if line.strip()]
     if not lines and not any(row.signature and start.startswith(row.signature) for row in FORMATS):
         raise empty

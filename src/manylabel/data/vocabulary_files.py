@@ -61,6 +61,19 @@ def _has_header(line: str) -> bool:
     return "uri" in _cells(line) and any(map(is_name_column, _cells(line)))
 
 
+def is_vocabulary_file(file: Path) -> bool:
+    """Whether a file is a thesaurus, by its ending, or a table of addresses and names that holds no documents."""
+    if file.name.lower().removesuffix(".gz").endswith(SKOS_ENDINGS):
+        return True
+    try:
+        check_holds_documents(file)
+    except UnknownFormatError:
+        return True
+    except DataError:  # it cannot be read, which is reported where it is
+        return False
+    return False
+
+
 def check_holds_documents(file: Path) -> None:
     """Raise an error where a table that is given as data is a vocabulary: every row one address, each another, and a
     name; or a header with uri and label_en, and no column of texts.

@@ -25,7 +25,7 @@ from manylabel.models.score_kinds import ScoreKind
 from manylabel.recipe import Recipe
 from manylabel.strategies.described import DescribedLabels
 from manylabel.text_model import TextModel
-from manylabel.wording import counted, is_worded_for, settings_text
+from manylabel.wording import counted, is_worded_for, setting_name, settings_text
 
 NAME, VERSION = "manylabel-export", 1
 """The entries `format` and `version` of the form."""
@@ -114,7 +114,7 @@ def _scores_without_form(method: str, decided: DecidedModel) -> str:
     if isinstance(decided.model_, DescribedLabels):
         return (
             "A model that compares documents with label descriptions cannot be exported. Train it without "
-            f"{'--label-descriptions' if is_worded_for('command line') else 'descriptions'}."
+            f"{setting_name('descriptions')}."
         )
     if decided.model.is_exportable or method in exportable_methods():
         return (

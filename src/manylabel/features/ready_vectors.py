@@ -10,7 +10,7 @@ import numpy as np
 
 from manylabel.exceptions import DataError, MissingDataError, MissingExtraError, ParameterError
 from manylabel.features.encoders import Encoder, Vectors
-from manylabel.wording import counted, is_worded_for, there_are
+from manylabel.wording import counted, is_worded_for, setting_name, there_are
 
 
 class ReadyVectors(Encoder):
@@ -53,7 +53,7 @@ def read_vectors(given: str) -> Any:
         return _parquet_column(_existing(name), column)
     path = _existing(given)
     if path.suffix != ".npy":
-        raise ParameterError(f"--vectors takes file.npy or file.parquet:column, not {given!r}.")
+        raise ParameterError(f"{setting_name('vectors')} takes file.npy or file.parquet:column, not {given!r}.")
     try:
         return np.load(path, allow_pickle=False)
     except (OSError, ValueError) as error:

@@ -81,6 +81,7 @@ Rankings
     one_error                  share of documents whose best label is wrong
     precision_at               share of true labels among the k best
     recall_at                  share of the true labels among the k best
+    f1_at                      F1 of predicting the k best
     ndcg_at                    normalised discounted cumulative gain of the k best
     propensities               how probably a label that applies was assigned, from its frequency
     ps_precision_at            precision at k in which rare labels count more
@@ -163,6 +164,7 @@ __all__ = [
     "error_rate",
     "exact_match",
     "f1",
+    "f1_at",
     "f1_of_means",
     "find_metric",
     "find_ranking_metric",
@@ -299,6 +301,7 @@ if TYPE_CHECKING:
         RankingMetric,
         compute_ranking_metrics,
         coverage,
+        f1_at,
         find_ranking_metric,
         metrics_of_ranks,
         ndcg_at,
@@ -353,7 +356,7 @@ else:
                 "pooled_accuracy, precision, recall"
             ),
             "ranking": (
-                "RANKING_METRICS, RankingMetric, compute_ranking_metrics, coverage, find_ranking_metric, "
+                "RANKING_METRICS, RankingMetric, compute_ranking_metrics, coverage, f1_at, find_ranking_metric, "
                 "metrics_of_ranks, ndcg_at, "
                 "one_error, precision_at, propensities, ps_ndcg_at, ps_precision_at, ranking_average_precision, "
                 "ranking_conventions, ranking_loss, recall_at"

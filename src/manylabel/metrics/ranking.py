@@ -47,6 +47,17 @@ def recall_at(ranks: LabelRanks, k: int) -> float:
     return ranks.mean(ranks.rank <= k, _sizes(ranks))
 
 
+def f1_at(ranks: LabelRanks, k: int) -> float:
+    """The mean F1 of predicting the k best: twice the hits, divided by k and the number of true labels together.
+
+    As ``F1@5`` of ``annif eval``, which also counts documents without true labels, with 0.
+
+    >>> f1_at(label_ranks([[1, 0, 1], [0, 0, 1]], [[0.2, 0.9, 0.3], [0.5, 0.1, 0.7]]), 2)
+    0.5833333333333333
+    """
+    return ranks.mean(np.where(ranks.rank <= k, 2.0, 0.0), k + _sizes(ranks))
+
+
 def ndcg_at(ranks: LabelRanks, k: int) -> float:
     """The mean of Σ 1/log₂(r + 1) over true labels of rank r ≤ k, divided by its largest value for |T| labels.
 
@@ -197,6 +208,7 @@ _TABLE = (
     ),
     *(_at("precision", "Precision", precision_at, k, f"hits divided by {k}", _MANNING) for k in (1, 3, 5)),
     *(_recall_at(k) for k in (3, 5)),
+    _at("f1", "F1", f1_at, 5, "twice the hits divided by 5 and the true labels together", "annif eval, there F1@5"),
     *(
         _at(
             "ndcg",

@@ -98,7 +98,7 @@ class Ledger:
             raise DataError(
                 f"The outcome of {key!r} was kept by another version or is damaged ({error}).",
                 path=path,
-                remedy="Delete the file, or compute everything anew with --fresh.",
+                remedy="Delete the file, or compute everything anew: manylabel reproduce --fresh.",
             ) from None
 
     def keep(self, key: str, outcome: Outcome, seconds: float) -> None:

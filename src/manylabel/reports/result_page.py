@@ -27,7 +27,7 @@ RANKING_SHOWN = (
     "ranking-loss", "coverage",
 )  # fmt: skip
 MANY_RANKING_SHOWN = (
-    "one-error", "precision@1", "precision@3", "precision@5", "recall@3", "recall@5", "ndcg@3", "ndcg@5",
+    "one-error", "precision@1", "precision@3", "precision@5", "recall@3", "recall@5", "f1@5", "ndcg@3", "ndcg@5",
     "ranking-average-precision", "ranking-loss", "coverage",
 )  # fmt: skip
 """The same for many labels, where lists of the best ones are what people look at."""

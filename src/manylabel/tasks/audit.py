@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,7 @@ from manylabel.reports.audit_records import (
 )
 from manylabel.tasks.corpora import Source, beginnings, documents_of, load_source, split_of
 
+Overrides = Mapping[str, Mapping[str, Any]]
 METHOD = "svm"
 ACTIONS = {True: "add", False: "remove"}
 """What corrects a label that is missing, and one that is not."""
@@ -50,13 +51,22 @@ class Audited:
 
 
 def audit(
-    source: Source, *, split: str | None = None, most: int = 200, seed: int = 0, n_jobs: int | None = None
+    source: Source,
+    *,
+    split: str | None = None,
+    most: int = 200,
+    overrides: Overrides | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
 ) -> Audited:
-    """Judge every label of the documents of a split (default: all); list up to `most` doubted ones with evidence."""
+    """Judge every label of the documents of a split (default: all); list up to `most` doubted ones with evidence.
+
+    `overrides` changes settings of the method that judges, such as ``{"features": {"markup": "strip"}}``.
+    """
     loaded = load_source(source)
     corpus = loaded.corpus if split is None else split_of(loaded.corpus, split, "train")
     Y = Csr(corpus.label_matrix())
-    recipe = judging_recipe()
+    recipe = judging_recipe(overrides)
     pipeline = FeaturePipeline(recipe.vectorizer_settings, recipe.selection, recipe.weighting, n_jobs)
     with stage("Reading words"):
         learned = pipeline.fit_transform(documents_of(corpus), Y, labels=list(corpus.label_names))
@@ -67,9 +77,10 @@ def audit(
     return Audited(record, [str(problem) for problem in loaded.skipped])
 
 
-def judging_recipe() -> Recipe:
-    """The method by whose scores labels are judged."""
-    return Recipe.of(METHOD, {"model": {"C": COST}})
+def judging_recipe(overrides: Overrides | None = None) -> Recipe:
+    """The method by whose scores labels are judged, with some settings changed."""
+    changed = dict(overrides or {})
+    return Recipe.of(METHOD, {**changed, "model": {"C": COST, **changed.get("model", {})}})
 
 
 def _record(

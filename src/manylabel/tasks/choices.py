@@ -83,7 +83,8 @@ def vocabulary_text(corpus: Corpus) -> str | None:
     also = f" (also {', '.join(others)}{option})" if others else ""
     named = f" in the language {words.language!r}{also}" if words.language else ""
     rest = len(corpus.label_names) - known
-    unknown = f"; {counted(rest, 'label is', 'labels are')} not in it" if rest > 0 else ""
+    missing = sorted(set(corpus.label_names) - corpus_addresses(corpus).keys())
+    unknown = f"; {counted(rest, 'label is', 'labels are')} not in it: {listed(missing, 3)}" if rest > 0 else ""
     shared = [label for label, uri in corpus_addresses(corpus).items() if plain_name(label, uri) != label]
     alike = (
         f"; {counted(len(shared), 'label shares its name', 'labels share their names')} with other concepts, so the "
@@ -157,7 +158,14 @@ def _texts(corpus: Corpus) -> list[ReadingChoice]:
     if has_markup(texts):
         chosen = "most documents contain HTML: tags are removed in training."
         choices.append(ReadingChoice("HTML", chosen, "--set features.markup=keep (train)"))
-    elif (share := markup_share(texts)) >= SOME_MARKUP:
-        chosen = f"{100 * share:.0f} % of the documents contain HTML: tags are kept, and counted as words."
-        choices.append(ReadingChoice("HTML", chosen, "--set features.markup=strip (train)"))
+    elif (kept := kept_markup(texts)) is not None:
+        choices.append(ReadingChoice("HTML", kept, "--set features.markup=strip (train)"))
     return choices
+
+
+def kept_markup(texts: Sequence[str]) -> str | None:
+    """A sentence on documents with HTML that is not removed, because fewer than half contain some; None without any."""
+    share = markup_share(texts)
+    if not SOME_MARKUP <= share <= 0.5:
+        return None
+    return f"{100 * share:.0f} % of the documents contain HTML: tags are kept, and counted as words."

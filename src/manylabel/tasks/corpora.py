@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from manylabel.data.documents import stored_names, strings
 from manylabel.data.hierarchy import find_hierarchy
 from manylabel.data.label_descriptions import is_vocabulary, named_descriptions, read_label_descriptions
 from manylabel.data.label_vocabulary import (
+    LabelVocabulary,
     bare_address,
     choose_language,
     corpus_addresses,
@@ -24,6 +26,7 @@ from manylabel.data.label_vocabulary import (
     with_named_concepts,
 )
 from manylabel.data.labels import label_names
+from manylabel.data.layout import listed
 from manylabel.data.limits import Limits
 from manylabel.data.problems import OnError, Problem, Problems
 from manylabel.data.reading import Reading
@@ -35,7 +38,7 @@ from manylabel.features.ready_vectors import ReadyVectors, read_vectors
 from manylabel.notebook import shortened
 from manylabel.progress import remark
 from manylabel.tasks.choices import choices_of, read_as
-from manylabel.wording import counted, is_worded_for, settings_text
+from manylabel.wording import counted, is_worded_for, setting_name, settings_text
 
 TIME = "time:"
 """The prefix of a column of dates by which documents are divided in order of time."""
@@ -43,6 +46,9 @@ DUPLICATES = "duplicates"
 """The value of `split_by` that keeps near-duplicates together, unless a column has this name."""
 RANDOM = "random"
 """The value of `split_by` that divides without regard to labels, unless a column has this name."""
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}\b|\d{1,2}([./-])\d{1,2}\1(\d{4}|\d{2})\b")
+"""How dates begin that people write in tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +136,11 @@ def load_source(
     if source.corrected is not None:
         corpus = _with_labels(corpus, source.corrected)
     if source.hierarchy is not None:
-        corpus = replace(corpus, hierarchy=find_hierarchy(source.hierarchy, corpus.label_names, problems))
+        words = _whole_vocabulary(corpus, problems)
+        corpus = replace(corpus, hierarchy=find_hierarchy(source.hierarchy, corpus.label_names, problems, words))
         _warn_of_several_parents(corpus)
     _report_shared_ids(corpus, source)
+    _warn_of_dates(corpus)
     how = "built into manylabel" if reading.format == "builtin" else f"read as {read_as(reading.format)}"
     remark(f"{source.data}: {'; '.join([how, *choices_of(corpus)])}.")
     if reading.format == "libsvm":
@@ -163,6 +171,16 @@ def _as_wide_as_training(corpus: Corpus, source: Source, trained: TextClassifier
         unseen = counted(width - wanted, "feature is", "features are")
         remark(f"{source.data}: {unseen} beyond the {wanted:,} of the training documents and ignored.")
     return with_width(corpus, wanted)
+
+
+def _warn_of_dates(corpus: Corpus) -> None:
+    """Warn of labels that look like dates: another column has the labels then."""
+    names = corpus.label_names
+    if corpus.labels is None or len(names) < 2 or not all(map(_DATE.match, names)):
+        return
+    columns = "" if corpus.layout is None or not corpus.layout.labels else f" of {listed(corpus.layout.labels)}"
+    message = f"All {len(names):,} labels{columns} look like dates, first {names[0]!r:.60}. Are these the labels? "
+    warnings.warn(f"{message}{setting_name('label_column')} names another column.", ManylabelWarning, stacklevel=3)
 
 
 def _report_shared_ids(corpus: Corpus, source: Source) -> None:
@@ -247,17 +265,29 @@ def name_labels(corpus: Corpus, source: Source, model: TextClassifier | None = N
             remedy="Give the vocabulary of these data.",
         )
     if model is not None and source.vocabulary is None:
-        _warn_of_unnamed(named, model)
+        _warn_of_unnamed(named, model, found)
     return named
 
 
-def _warn_of_unnamed(corpus: Corpus, model: TextClassifier) -> None:
+def _whole_vocabulary(corpus: Corpus, problems: Problems) -> LabelVocabulary | None:
+    """The vocabulary of a corpus, which keeps its own labels alone, with all other concepts of its file."""
+    words = corpus.vocabulary
+    if words is None or words.source == corpus.source or not Path(words.source).is_file():
+        return words
+    return words.joined(read_label_vocabulary(words.source, problems))
+
+
+def _warn_of_unnamed(corpus: Corpus, model: TextClassifier, beside: LabelVocabulary | None) -> None:
     """Warn of addresses that the model does not know: it keeps the names of its own labels alone."""
     unknown = [label for label in corpus.label_names if is_address(bare_address(label)) and label not in model.labels_]
     if unknown:
         some = counted(len(unknown), "label of the data is a URI", "labels of the data are URIs")
-        message = f"{some} that the model has no name for, first {unknown[0]}."
-        message += " To name them, use --vocabulary FILE." if is_worded_for("command line") else ""
+        if beside is not None:
+            lacks = f"neither the model nor the vocabulary {Path(beside.source).name} has a name for"
+            message = f"{some} that {lacks}, first {unknown[0]}."
+        else:
+            message = f"{some} that the model has no name for, first {unknown[0]}."
+            message += " To name them, use --vocabulary FILE." if is_worded_for("command line") else ""
         warnings.warn(message, ManylabelWarning, stacklevel=3)
 
 

@@ -107,7 +107,9 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         yield from read_lines(path, Problems())
     except DataError as error:
-        remedy = "Write one decision per line: in the output of audit --json, the objects of the list 'doubted'."
+        remedy = (
+            "Write one decision per line: in the output of `manylabel audit --json`, the objects of the list 'doubted'."
+        )
         raise DataError(error.problem, path=error.path, line=error.line, remedy=remedy) from None
 
 
@@ -197,7 +199,7 @@ def revert(record: Path) -> Path:
         if not re.match(rb"[0-9]{1,18} [0-9]{1,18}\n", difference):
             raise ValueError("no difference")
     except (ValueError, LookupError, TypeError, zlib.error, RecursionError):
-        raise DataError("This is not a record that --apply wrote.", path=record) from None
+        raise DataError("This is not a record that `manylabel audit --apply` wrote.", path=record) from None
     data = corrected.read_bytes()
     if hashlib.sha256(data).hexdigest() != after:
         raise DataError(

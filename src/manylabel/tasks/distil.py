@@ -27,6 +27,7 @@ from manylabel.reports.distil_page import DistilRecord, LabelAgreement
 from manylabel.tasks.corpora import Source, load_source
 from manylabel.tasks.model_facts import training_facts
 from manylabel.tasks.models import Overrides
+from manylabel.wording import setting_name
 
 PRIOR = 5.0
 """How many documents the precision of all labels together counts for in that of one label."""
@@ -96,7 +97,8 @@ def read_program(path: Path, prompts: Path | None, least_score: float) -> Corpus
                     "The line has no text, and no prompt has its id.",
                     path=path,
                     line=line,
-                    remedy="Write the text, or give the file of `suggest --for-llm` with --prompts.",
+                    remedy="Write the text, or give the file that `manylabel suggest --for-llm` wrote "
+                    f"({setting_name('prompts')}).",
                 )
         records.append((line, {"id": str(line), **found, "labels": _labels(record, path, line, least_score)}))
     if not records:

@@ -34,7 +34,7 @@ from manylabel.reports.records import Straddle
 from manylabel.tasks.corpora import Source, documents_of, load_source, ready_vectors, split_of
 from manylabel.tasks.dividing import drop_straddling, find_straddling, train_and_test
 from manylabel.tasks.model_facts import stored_facts
-from manylabel.tasks.models import Overrides, fit_corpus
+from manylabel.tasks.models import Overrides, fit_corpus, name_labels_in
 from manylabel.wording import counted, is_worded_for, setting_name
 
 
@@ -80,9 +80,12 @@ def evaluate_model(
     """Measure a saved model on the test split of the documents (all of them where there is no split).
 
     With `analyse`, curves, rankings, set sizes and sweeps are computed too, and the report is made. `encoder` is where
-    the model's encoder is, `vectors` a file of ready vectors of all documents.
+    the model's encoder is, `vectors` a file of ready vectors of all documents. Labels are named in the language that
+    the source wants, if it wants one.
     """
     classifier = TextClassifier.load(model, encoder=encoder).set_params(memory=memory)
+    if source.label_language is not None:
+        name_labels_in(classifier, source.label_language, model)
     loaded = load_source(source, classifier)
     if (ready := ready_vectors(vectors, loaded.corpus)) is not None:
         classifier.attach_encoder(ready)

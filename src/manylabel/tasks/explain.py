@@ -14,6 +14,7 @@ from manylabel.data.corpus import Text
 from manylabel.exceptions import UnknownNameError
 from manylabel.explanation import Explanation
 from manylabel.tasks.corpora import Source, documents_of, load_source
+from manylabel.wording import settings_text
 
 MOST_OF_A_PATH = 1000
 """A longer argument is a text."""
@@ -51,7 +52,8 @@ def explain_source(classifier: TextClassifier, source: Source, question: Questio
     if question.id is not None:
         if question.id not in ids:
             known = corpus.layout is None or corpus.layout.identity is not None
-            hint = "" if known else "No column of ids was recognised, so ids are line numbers. Use -o id_column=NAME."
+            column = settings_text(id_column="NAME")
+            hint = "" if known else f"No column of ids was recognised, so ids are line numbers. Use {column}."
             raise UnknownNameError("document", question.id, ids, hint)
         rows = range(ids.index(question.id), ids.index(question.id) + 1)
     for row in islice(rows, question.documents):

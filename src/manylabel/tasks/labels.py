@@ -29,7 +29,7 @@ from manylabel.tasks.large_evaluation import of_split, read_splits
 from manylabel.tasks.learning_curve import label_outlook
 from manylabel.tasks.model_facts import stored_facts
 from manylabel.tasks.planning import check_all_in_memory, is_large
-from manylabel.wording import counted
+from manylabel.wording import counted, setting_name
 
 MOST_EXPLAINED = 10
 """Wrong predictions of a label that are explained to find its misleading terms."""
@@ -69,7 +69,7 @@ def report(
     """
     if model is None and is_large(source, memory):
         return _report_from_disk(source, split or "all")
-    check_all_in_memory(source, memory, "labels --model")
+    check_all_in_memory(source, memory, f"labels {setting_name('model')}")
     classifier = None if model is None else TextClassifier.load(model)
     loaded = load_source(source, classifier)
     corpus = loaded.corpus if split is None else split_of(loaded.corpus, split, "train")

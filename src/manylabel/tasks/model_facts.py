@@ -17,6 +17,7 @@ from manylabel.features.languages import RECOGNISED, guess_language
 from manylabel.modelfile import ModelFile, open_model
 from manylabel.stored import Array, Fields, Sometimes, Stored, Word, total
 from manylabel.tasks.corpora import documents_of
+from manylabel.wording import setting_name
 
 
 class ModelFacts(TypedDict, total=False):
@@ -83,7 +84,7 @@ def stored_facts(opened: ModelFile) -> ModelFacts:
 def check_own_model(path: Path, command: str, *, one_of_several: bool = False) -> None:
     """Raise an error where a file exists that another command wrote: `command` must not overwrite it.
 
-    `one_of_several` means that the command writes the models of several data sets, and takes no --model.
+    `one_of_several` means that the command writes the models of several data sets, and takes no name of one.
     """
     if not path.exists():
         return
@@ -98,7 +99,9 @@ def check_own_model(path: Path, command: str, *, one_of_several: bool = False) -
             "holds a model saved from Python" if written_by is None else f"holds the model of `manylabel {written_by}`"
         )
     if one_of_several:
-        remedy = f"Remove or rename the file first, or run {command} for each data set alone, with --model."
+        remedy = (
+            f"Remove or rename the file first, or run {command} for each data set alone, with {setting_name('model')}."
+        )
     else:
-        remedy = "Give another name with --model, or remove the file first."
+        remedy = f"Give another name with {setting_name('model')}, or remove the file first."
     raise ParameterError(f"{path} {which} and would be overwritten. {remedy}")

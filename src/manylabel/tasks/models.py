@@ -33,10 +33,11 @@ from manylabel.recipe import Recipe
 from manylabel.reports.records import ArrayShape, LabelledDocument, ModelRecord, TrainingRecord
 from manylabel.scale.predictions import BY_RULE, Asked, label_document
 from manylabel.stored import check_state
-from manylabel.tasks.choices import vocabulary_text
+from manylabel.tasks.choices import kept_markup, vocabulary_text
 from manylabel.tasks.corpora import Source, described_corpus, documents_of, load_source, ready_vectors, split_of
 from manylabel.tasks.dividing import dates_of
 from manylabel.tasks.model_facts import stored_facts, training_facts
+from manylabel.wording import is_worded_for, setting_name
 
 Overrides = Mapping[str, Mapping[str, Any]]
 
@@ -126,6 +127,7 @@ def train(
     recipe = Recipe.of(method, overrides)
     whole, corpus, skipped, texts = _to_learn(source, split, descriptions)
     _report_empty_texts(corpus)
+    _report_kept_markup(corpus, recipe)
     began = time.perf_counter()
     encoder = ready_vectors(vectors, whole)
     classifier = fit_corpus(
@@ -172,6 +174,15 @@ def _report_empty_texts(corpus: Corpus) -> None:
         remark(f"{some}: no term is learned from them, but they count in the quality to expect.")
 
 
+def _report_kept_markup(corpus: Corpus, recipe: Recipe) -> None:
+    """Report HTML that is learned from because few documents have it, unless the user has chosen that."""
+    if corpus.is_bag_of_words or recipe.vectorizer_settings.get("markup", "auto") != "auto":
+        return
+    if (kept := kept_markup(corpus.joined_texts)) is not None:
+        remedy = " To remove them, use --set features.markup=strip." if is_worded_for("command line") else ""
+        remark(f"{kept}{remedy}")
+
+
 def _to_learn(
     source: Source, split: str | None, descriptions: Path | None
 ) -> tuple[Corpus, Corpus, list[Problem], dict[str, str] | None]:
@@ -179,7 +190,9 @@ def _to_learn(
     if descriptions is not None:
         return described_corpus(source, split, descriptions)
     if not source.data:
-        raise ParameterError("There is nothing to learn from: give DATA, --label-descriptions FILE, or both.")
+        raise ParameterError(
+            f"There is nothing to learn from: give data, a file of {setting_name('descriptions')}, or both."
+        )
     loaded = load_source(source)
     return loaded.corpus, split_of(loaded.corpus, split, "train"), loaded.skipped, None
 
@@ -248,6 +261,21 @@ def predict_batches(
         ]
 
 
+def trained_on(path: Path) -> str | None:
+    """The file or data set that a model was trained on; None where there is no model, or it does not tell."""
+    if not path.is_file():
+        return None
+    try:
+        opened = open_model(path)
+        data = stored_facts(opened).get("data")
+        with opened.reports_damage():
+            reading = opened.decode(opened.header["tree"]["state"]["reading_"])
+    except ModelFileError:
+        return None
+    suffix = "" if reading is None or data is None else ReadingOptions.from_dict(reading).suffix
+    return data if data is None or data.endswith(suffix) else f"{data}{suffix}"
+
+
 def inspect(path: Path) -> ModelRecord:
     """Read the header of a model file, its labels and their thresholds; vocabulary and weights stay on disk."""
     opened = open_model(path)
@@ -302,7 +330,7 @@ def name_labels_in(classifier: TextClassifier, language: str, path: Path) -> Non
     vocabulary = classifier.vocabulary
     if vocabulary is None:
         raise ParameterError(
-            f"{path} has no vocabulary, so its labels have no other names. Leave out --label-language."
+            f"{path} has no vocabulary, so its labels have no other names. Leave out {setting_name('label_language')}."
         )
     chosen = vocabulary.checked_language(language)
     names, addresses = vocabulary.display_names(chosen), classifier.label_addresses

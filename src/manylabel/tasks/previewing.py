@@ -10,7 +10,10 @@ from manylabel.data import Corpus
 from manylabel.data.description import DataFacts
 from manylabel.data.excel import sheet_names
 from manylabel.data.formats import BY_NAME, FORMATS
+from manylabel.data.label_vocabulary import SKOS_ENDINGS, read_label_vocabulary
 from manylabel.data.layout import NO_SEPARATOR, Layout
+from manylabel.data.recognition import suffix_of
+from manylabel.data.vocabulary_files import is_vocabulary_file
 from manylabel.exceptions import ManylabelWarning
 from manylabel.features.languages import guess_language
 from manylabel.progress import remarks_to
@@ -28,8 +31,10 @@ def preview(source: Source) -> dict[str, Any]:
     """How the documents of a source are read: format, columns, separators, language, labels, and the first documents.
 
     `choices` are sentences on what was chosen and why, `warnings` on what may go wrong. What a format does not have
-    (columns, sheets, a delimiter) is None.
+    (columns, sheets, a delimiter) is None. Of a vocabulary, which holds no documents, its concepts and languages.
     """
+    if not source.options and is_vocabulary_data(source.data):
+        return {"vocabulary": _vocabulary_facts(source)}
     remarks: list[str] = []
     with warnings.catch_warnings(record=True) as warned, remarks_to(remarks.append):
         warnings.simplefilter("always", ManylabelWarning)
@@ -54,9 +59,34 @@ def preview(source: Source) -> dict[str, Any]:
     }
 
 
+def is_vocabulary_data(data: str) -> bool:
+    """Whether a file that is given as data is a vocabulary, which names labels and holds no documents."""
+    return Path(data).is_file() and is_vocabulary_file(Path(data))
+
+
+def _vocabulary_facts(source: Source) -> dict[str, Any]:
+    found = read_label_vocabulary(source.data, source.problems())
+    return {"concepts": len(found.addresses), "languages": found.languages}
+
+
 def file_formats() -> list[str]:
     """The names of the formats of single files."""
     return [row.name for row in FORMATS if row.suffixes or not row.folder]
+
+
+def readable_endings() -> list[str]:
+    """The endings of files that can be read: data, texts, archives, and thesauri that name labels."""
+    others = (".tar.gz", ".txt", ".zip", ".xml", *SKOS_ENDINGS)
+    return sorted({*others, *(suffix for row in FORMATS for suffix in row.suffixes)})
+
+
+def has_readable_ending(file: str) -> bool:
+    """Whether the ending of a name shows how to read the file; it may be compressed.
+
+    >>> [has_readable_ending(name) for name in ("a.csv", "a.JSONL.gz", "a.tgz", "a.exe", "a.gz", "a")]
+    [True, True, True, False, False, False]
+    """
+    return suffix_of(Path(file)) in readable_endings()
 
 
 def _table_facts(source: Source, corpus: Corpus, format: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,9 @@ from manylabel.classifier import TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.formats import FORMATS
 from manylabel.data.label_changes import checked_label as checked_label
-from manylabel.data.label_vocabulary import corpus_addresses
+from manylabel.data.label_vocabulary import LabelVocabulary, addresses_of, corpus_addresses, read_label_vocabulary
+from manylabel.data.limits import Limits
+from manylabel.data.problems import Problems
 from manylabel.data.reading import write_corrected as write_labels
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.evaluation.bootstrap import RESAMPLES, paired_difference
@@ -46,6 +48,15 @@ GAIN_METRICS = {"micro_f1": "micro-f1", "macro_f1": "macro-f1"}
 
 
 @dataclass(frozen=True, slots=True)
+class Concept:
+    """A concept of a vocabulary: its address, the label that it is or would be, and its names in all languages."""
+
+    address: str
+    label: str
+    names: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class PlainCorpus:
     """Documents and labels without the objects of `manylabel.data`."""
 
@@ -67,6 +78,8 @@ class PlainCorpus:
     """The language in which it names them; empty where it gives none."""
     addresses: dict[str, str] = field(default_factory=dict)
     """The label of each address that the vocabulary or the data give."""
+    concepts: list[Concept] = field(default_factory=list)
+    """All concepts of the vocabulary, also those that no document has."""
 
 
 def read_plain(source: Source) -> PlainCorpus:
@@ -95,7 +108,20 @@ def read_plain(source: Source) -> PlainCorpus:
         words.source if words is not None and is_named else "",
         words.language if words is not None and is_named else "",
         {address: label for label, address in corpus_addresses(corpus).items()},
+        _concepts(corpus, words, source) if words is not None and is_named else [],
     )
+
+
+def _concepts(corpus: Corpus, words: LabelVocabulary, source: Source) -> list[Concept]:
+    """All concepts of the vocabulary that names the labels of a corpus, which itself keeps those of its labels."""
+    whole = read_label_vocabulary(words.source, Problems("skip", limits=Limits.of(source.limits)))
+    own = {address: label for label, address in corpus_addresses(corpus).items()}
+    shown = replace(whole, language=words.language).display_names()
+    names: dict[str, list[str]] = {address: [own.get(address, name)] for address, name in shown.items()}
+    for of_language in whole.names.values():
+        for address, name in of_language.items():
+            names[address].append(name)
+    return [Concept(address, found[0], list(dict.fromkeys(found))) for address, found in names.items()]
 
 
 def terms_as_texts(corpus: Corpus) -> list[str]:
@@ -111,11 +137,17 @@ def terms_as_texts(corpus: Corpus) -> list[str]:
 
 
 def write_corrected(
-    source: Source, labels: Sequence[Sequence[str]], label_names: Sequence[str], target: Path, format: str
+    source: Source,
+    labels: Sequence[Sequence[str]],
+    label_names: Sequence[str],
+    target: Path,
+    format: str,
+    former: Mapping[str, str] | None = None,
 ) -> None:
     """Write the documents of a source with other label sets, one per document in their order.
 
-    In the format of the source that is a copy of its file, where `write_labels` can make one.
+    `former` are the names in the source of labels that were renamed: they keep their addresses. In the format of the
+    source that is a copy of its file, where `write_labels` can make one.
     """
     corpus = load_source(source).corpus
     if len(corpus) != len(labels):
@@ -123,7 +155,21 @@ def write_corrected(
             f"There are {len(labels):,} label sets for {counted(len(corpus), 'document')}: the file was changed.",
             path=corpus.source,
         )
-    write_labels(corpus, labels, label_names, target, format=format)
+    addresses = _addresses_to_write(corpus, source, label_names, former or {})
+    write_labels(corpus, labels, label_names, target, format=format, addresses=addresses)
+
+
+def _addresses_to_write(
+    corpus: Corpus, source: Source, label_names: Sequence[str], former: Mapping[str, str]
+) -> dict[str, str]:
+    """The addresses of renamed labels, and of those that the vocabulary of the source has and the corpus has not."""
+    words = corpus.vocabulary
+    if source.vocabulary is not None:
+        whole = read_label_vocabulary(source.vocabulary)
+        words = whole if words is None else words.joined(whole)
+    names = {label: former.get(label, label) for label in label_names}
+    found = addresses_of(words or LabelVocabulary({}), names.values())
+    return {label: found[name] for label, name in names.items() if name in found}
 
 
 def written_formats(own: str) -> dict[str, str]:
@@ -157,6 +203,8 @@ class ReviewScores:
     how: str
     trained: int | None = None
     """How many documents the method was trained on; None where a model was given."""
+    are_probabilities: bool = False
+    """Whether scores, and so thresholds, lie between 0 and 1."""
 
 
 def score_by_model(source: Source, path: Path) -> ReviewScores:
@@ -235,8 +283,8 @@ class _KeptScores:
     def __init__(self, model: TextClassifier, corpus: Corpus, measured: Ints) -> None:
         self.corpus, self.measured, self.labels = corpus, measured, model.labels_
         self.column_of = {label: column for column, label in enumerate(self.labels)}
-        self.learned = model.decided_.thresholds()
-        self.least = LEAST_PROBABILITY if model.scores_are_probabilities else -np.inf
+        self.learned, self.are_probabilities = model.decided_.thresholds(), model.scores_are_probabilities
+        self.least = LEAST_PROBABILITY if self.are_probabilities else -np.inf
         self.dropped = np.full(len(self.labels), -np.inf)
         self.pieces: list[tuple[Ints, Ints, Floats]] = []
 
@@ -278,7 +326,15 @@ class _KeptScores:
             thresholds = self._best_thresholds(rows, columns, values)
             how += "; thresholds with the best F1 on these scores"
         return ReviewScores(
-            list(self.labels), thresholds.tolist(), self.dropped.tolist(), self.measured, rows, columns, values, how
+            list(self.labels),
+            thresholds.tolist(),
+            self.dropped.tolist(),
+            self.measured,
+            rows,
+            columns,
+            values,
+            how,
+            are_probabilities=self.are_probabilities,
         )
 
     def _best_thresholds(self, rows: Ints, columns: Ints, values: Floats) -> Floats:

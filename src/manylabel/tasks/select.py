@@ -27,7 +27,7 @@ from manylabel.progress import stage
 from manylabel.recipe import Recipe
 from manylabel.reports.records import BestTerms, SelectionRecord, Term
 from manylabel.tasks.corpora import Source, load_source, split_of
-from manylabel.wording import counted
+from manylabel.wording import counted, is_worded_for
 
 ALL = "all"
 
@@ -104,7 +104,8 @@ def _wanted(corpus: Corpus, labels: Sequence[str] | None, most: int | None) -> l
             if name not in names:
                 raise UnknownNameError("label", name, names)
             if not frequency[names.index(name)]:
-                raise DataError(f"No training document has the label {name!r}.", remedy="Try --split all.")
+                every = "--split all" if is_worded_for("command line") else "split='all'"
+                raise DataError(f"No training document has the label {name!r}.", remedy=f"Try {every}.")
         return [names.index(name) for name in labels]
     order = np.argsort(-frequency, kind="stable")
     return [int(column) for column in order[: len(names) if most is None else most] if frequency[column]]

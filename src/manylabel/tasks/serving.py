@@ -17,12 +17,14 @@ from manylabel.catalog import DEFAULT_METHOD, METHODS, find_method
 from manylabel.classifier import TextClassifier
 from manylabel.data.corpus import Text as Text
 from manylabel.data.label_vocabulary import is_address
+from manylabel.data.label_vocabulary import made_address as made_address
 from manylabel.data.sealed import CAN_SEAL, sealed_copy
 from manylabel.decisions.corrected import checked_thresholds
 from manylabel.decisions.shown import decide_by_shown
 from manylabel.estimator import Floats
 from manylabel.exceptions import ManylabelError, ModelFileError, ParameterError
 from manylabel.features.languages import CODES, language_shares
+from manylabel.kernels.threads import available_threads as available_threads
 from manylabel.kernels.threads import usable_cores as usable_cores
 from manylabel.metrics.targets import DEFAULT_METRIC, TARGET_METRICS
 from manylabel.tasks.corpora import Source, load_source, split_of

@@ -25,6 +25,7 @@ from manylabel.modelfile import open_model
 from manylabel.reports.records import ThresholdEffect, ThresholdRow, ThresholdsRecord
 from manylabel.tasks.corpora import Source, documents_of, load_source
 from manylabel.tasks.model_facts import stored_facts
+from manylabel.wording import setting_name
 
 ROUNDING = 8
 """Units in the last place by which a threshold is lowered."""
@@ -43,7 +44,7 @@ class Target:
     def check(self) -> None:
         """Raise an error unless the target is a share."""
         if not 0 < self.least <= 1:
-            raise ParameterError(f"--{self.figure} takes a number above 0 and up to 1, not {self.least:g}.")
+            raise ParameterError(f"{setting_name(self.figure)} takes a number above 0 and up to 1, not {self.least:g}.")
 
 
 def thresholds(
@@ -163,7 +164,8 @@ def _quality(
             "The model was trained on these documents, or most of them, so its scores for them are better than for new "
             "ones.",
             path=source.data,
-            remedy="Give other documents, or leave --data out: figures of out-of-fold scores are stored in the model.",
+            remedy=f"Give other documents, or leave {setting_name('source')} out: figures of out-of-fold scores are "
+            "stored in the model.",
         )
     step = -(-len(corpus.ids) * len(classifier.labels_) // MOST_CELLS) or 1
     corpus = corpus.subset(range(0, len(corpus.ids), step))
@@ -178,8 +180,8 @@ def _learned_figures(classifier: TextClassifier, path: Path) -> ThresholdFigures
     try:
         return figures_of(classifier.decided_)
     except DecisionError as error:
-        what = f"{path}: {error} Or give labelled documents that the model was not trained on (--data FILE)."
-        raise DecisionError(what) from None
+        documents = f"labelled documents that the model was not trained on ({setting_name('source')})"
+        raise DecisionError(f"{path}: {error} Or give {documents}.") from None
 
 
 def _own_thresholds(classifier: TextClassifier) -> Floats | None:

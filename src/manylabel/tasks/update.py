@@ -19,7 +19,7 @@ from manylabel.modelfile import open_model
 from manylabel.reports.records import UpdateReport
 from manylabel.tasks.corpora import Source, documents_of, load_source, split_of
 from manylabel.tasks.model_facts import ModelFacts, stored_facts
-from manylabel.wording import counted
+from manylabel.wording import counted, setting_name
 
 ENOUGH = 0.95
 """The share of the training documents that former documents should have at least."""
@@ -33,6 +33,8 @@ class LabelOptions:
     """Kinds of changes, each with OLD=NEW or, to retire it, the label."""
     changes: Path | None = None
     """A file of changes, see `LabelChanges.read`."""
+    add: Sequence[str] = ()
+    """Names that an earlier update changed, and that are to be labels again."""
 
     def of(self, classifier: TextClassifier) -> LabelChanges:
         """The changes of labels of a classifier, which are given by name or by address (URI)."""
@@ -74,6 +76,7 @@ def update(
         merge=wanted.merge,
         split=wanted.split,
         retire=wanted.retire,
+        add=labels.add,
     )
     classifier.vocabulary_ = _vocabulary(classifier, new, earlier)
     classifier.save(output, _facts_after(facts, new, classifier.n_documents_))
@@ -155,5 +158,6 @@ def _pair(kind: str, assignment: str, classifier: TextClassifier) -> tuple[str, 
         if classifier.own_label(label) in classifier.labels_ and new:
             return kind, label, new
     if len(pieces) == 1 or not pieces[-1].strip():
-        raise ParameterError(f"--{kind} takes OLD=NEW, for example 'roads=streets', not {assignment!r}.")
+        option = setting_name("split_label" if kind == "split" else kind)
+        raise ParameterError(f"{option} takes OLD=NEW, for example 'roads=streets', not {assignment!r}.")
     raise UnknownNameError("label", pieces[0].strip(), classifier.labels_)

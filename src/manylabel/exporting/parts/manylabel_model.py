@@ -17,7 +17,6 @@ import html
 import json
 import re
 import unicodedata
-from collections import Counter
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -80,18 +79,14 @@ def without_accents(text: str, how: str) -> str:
 
 
 def character_runs(text: str, shortest: int, longest: int, within_words: bool) -> list[str]:
-    """The runs of characters of a text, or of each of its words between two blanks."""
+    """The runs of characters of a text, or of each of its words between two blanks, which may be a shorter run."""
     text = re.sub(r"\s\s+", " ", text)
-    if not within_words:
-        lengths = range(shortest, min(longest, len(text)) + 1)
-        return [text[start : start + n] for n in lengths for start in range(len(text) - n + 1)]
+    pieces = [f" {word} " for word in text.split()] if within_words else [text]
+    least = shortest if within_words else 0
     runs: list[str] = []
-    for word in text.split():
-        padded = f" {word} "
-        for n in range(shortest, longest + 1):
-            runs.extend(padded[start : start + n] for start in range(max(len(padded) - n, 0) + 1))
-            if len(padded) <= n:
-                break
+    for piece in pieces:
+        for n in range(shortest, max(least, min(longest, len(piece))) + 1):
+            runs += [piece[at : at + n] for at in range(max(len(piece) - n, 0) + 1)]
     return runs
 
 
@@ -243,23 +238,26 @@ def curve_log_odds(curves: dict[str, Any], scores: Array) -> Array:
 # ---- scores → labels -------------------------------------------------------------------------------------------------
 
 
+def best_labels(scores: Array, n_labels: Any) -> Array:
+    """The labels of each document with the highest scores; how many is one number, or a column of them."""
+    chosen = np.zeros(scores.shape, dtype=bool)
+    order = np.argsort(-scores, axis=1, kind="stable")
+    np.put_along_axis(chosen, order, np.arange(scores.shape[1]) < n_labels, axis=1)
+    return chosen
+
+
 def accumulated(rule: dict[str, Any], scores: Array) -> Array:
     """The fewest best labels whose posteriors add up to the threshold."""
-    order = np.argsort(-scores, axis=1, kind="stable")
-    ordered = np.take_along_axis(scores, order, axis=1)
-    possible = (scores > 0).sum(axis=1)
-    keys, wanted = np.cumsum(ordered, axis=1), rule["threshold"]
+    ordered = -np.sort(-scores, axis=1)
     if rule["log_tail"]:
         after = np.zeros_like(ordered)
         after[:, :-1] = np.cumsum(ordered[:, :0:-1], axis=1)[:, ::-1]
         with np.errstate(divide="ignore"):
-            keys, wanted = -np.log(after), -wanted
-    n_labels = np.minimum((keys < wanted).sum(axis=1) + 1, possible)
-    if not rule["log_tail"] and wanted >= 1:
-        n_labels = possible
-    chosen = np.zeros(scores.shape, dtype=bool)
-    np.put_along_axis(chosen, order, np.arange(scores.shape[1]) < n_labels[:, np.newaxis], axis=1)
-    return chosen
+            keys, wanted = -np.log(after), -rule["threshold"]
+    else:
+        keys, wanted = np.cumsum(ordered, axis=1), rule["threshold"] if rule["threshold"] < 1 else np.inf
+    n_labels = np.minimum((keys < wanted).sum(axis=1) + 1, (scores > 0).sum(axis=1))
+    return best_labels(scores, n_labels[:, np.newaxis])
 
 
 def best_sets(rule: dict[str, Any], scores: Array) -> Array:
@@ -313,15 +311,14 @@ class TermCounts:
     def counts(self, texts: Any) -> Any:
         """How often each term occurs, texts × terms."""
         columns: list[int] = []
-        values: list[int] = []
         starts = [0]
         for text in texts:
-            found = Counter(self.column[term] for term in self.reader.terms(text) if term in self.column)
-            columns += sorted(found)
-            values += [found[column] for column in sorted(found)]
+            columns += [self.column[term] for term in self.reader.terms(text) if term in self.column]
             starts.append(len(columns))
         shape = (len(starts) - 1, len(self.terms))
-        return sparse.csr_matrix((np.array(values, dtype=np.float64), columns, starts), shape=shape)
+        occurrences = sparse.csr_matrix((np.ones(len(columns)), columns, starts), shape=shape)
+        occurrences.sum_duplicates()
+        return occurrences
 
 
 class Model(TermCounts):
@@ -330,6 +327,7 @@ class Model(TermCounts):
     def __init__(self, form: dict[str, Any]) -> None:
         super().__init__(form)
         self.form: dict[str, Any] = decoded(form)
+        self.floor = 0.0 if form["score_kind"] == "posterior" else -np.inf  # the score of an impossible label
 
     def raw_scores(self, counts: Any) -> Array:
         """The scores that the decision rule reads, documents × labels."""
@@ -345,12 +343,12 @@ class Model(TermCounts):
 
     def shown(self, raw: Array) -> Array:
         """The scores as manylabel shows them: probabilities, if it has them."""
-        shown, kind = self.form["shown"], self.form["score_kind"]
+        shown = self.form["shown"]
         if shown["curve"] == "none":
             return raw
         if shown["curve"] == "sigmoid":
             return sigmoid(raw)
-        scores = self._open(raw, kind)
+        scores = self._open(raw)
         if shown["curve"] == "logistic":
             return sigmoid(curve_log_odds(shown, scores))
         certain: Array = np.isposinf(scores)
@@ -359,33 +357,29 @@ class Model(TermCounts):
 
     def decide(self, counts: Any, raw: Array) -> Array:
         """The predicted labels, documents × labels, from counts and the scores of `raw_scores`."""
-        rule, kind = self.form["decision"], self.form["score_kind"]
+        rule = self.form["decision"]
         if rule["rule"] == "best-label":
-            return np.arange(raw.shape[1]) == raw.argmax(axis=1)[:, np.newaxis]
-        floor = 0.0 if kind == "posterior" else -np.inf
-        chosen = self._chosen(rule, raw, kind) & (raw > floor)
-        if rule["at_least_one"] and raw.shape[1]:
-            best = (np.arange(raw.shape[1]) == raw.argmax(axis=1)[:, np.newaxis]) & (raw > floor)
-            chosen |= best & ~chosen.any(axis=1, keepdims=True)
+            return best_labels(raw, 1)
+        possible = raw > self.floor
+        chosen = self._chosen(rule, raw) & possible
+        if rule["at_least_one"]:
+            chosen |= best_labels(raw, 1) & possible & ~chosen.any(axis=1, keepdims=True)
         if not rule["labels_empty"]:
             known = np.diff(weighed(sparse.csr_matrix(counts), self.form["weighting"]).indptr) > 0
             chosen &= known[:, np.newaxis]
         return chosen
 
-    def _chosen(self, rule: dict[str, Any], raw: Array, kind: str) -> Array:
+    def _chosen(self, rule: dict[str, Any], raw: Array) -> Array:
         if rule["rule"] == "thresholds":
-            scores = opened(raw, kind) if rule["log_odds"] else raw
+            scores = opened(raw, self.form["score_kind"]) if rule["log_odds"] else raw
             return scores > rule["thresholds"] if rule["strict"] else scores >= rule["thresholds"]
         if rule["rule"] == "top-k":
-            ranks = np.argsort(np.argsort(-raw, axis=1, kind="stable"), axis=1, kind="stable")
-            return ranks < rule["k"]
-        if rule["rule"] == "accumulated-posterior":
-            return accumulated(rule, raw)
-        return best_sets(rule, self._open(raw, kind))
+            return best_labels(raw, rule["k"])
+        return accumulated(rule, raw) if rule["rule"] == "accumulated-posterior" else best_sets(rule, self._open(raw))
 
-    def _open(self, raw: Array, kind: str) -> Array:
+    def _open(self, raw: Array) -> Array:
         """The scores on a scale without bounds, −∞ for impossible labels."""
-        return np.where(raw > (0.0 if kind == "posterior" else -np.inf), opened(raw, kind), -np.inf)
+        return np.where(raw > self.floor, opened(raw, self.form["score_kind"]), -np.inf)
 
     def predict(self, texts: Any) -> list[list[str]]:
         """The predicted labels of each text."""
