@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import ConsoleMessage, Page
 
 SECONDS = 120
 PATIENCE = 60_000
@@ -35,8 +35,16 @@ class Visit:
     def __post_init__(self) -> None:
         self.page.set_default_timeout(PATIENCE)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("console", lambda one: self.complaints.append(one.text) if one.type == "error" else None)
+        self.page.on("console", self._note)
         self.page.on("request", lambda request: self.requests.append(request.url))
+
+    def _note(self, one: ConsoleMessage) -> None:
+        if one.type == "error":
+            self.complaints.append(f"{one.text} {one.location['url']}")
+
+    def forget(self, address: str) -> None:
+        """Forget refused requests below an address: the browser itself notes those for what was just deleted."""
+        self.complaints[:] = [one for one in self.complaints if address not in one]
 
     def violations(self) -> list[str]:
         """The rules of accessibility that the page breaks seriously."""

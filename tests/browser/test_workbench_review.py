@@ -142,6 +142,21 @@ def test_a_misspelt_label_offers_the_nearest_one_first(visit: Visit, corpus: Ser
     page.locator(".review-pane h2", has_text="letter 2").wait_for()
 
 
+def test_the_list_of_labels_stays_open_when_the_field_is_left_for_a_moment(visit: Visit) -> None:
+    """Who chooses a label and types the next one at once leaves the field and comes back within a tenth of a second."""
+    page = visit.page
+    field = page.locator("ml-review-document input[role=combobox]")
+    field.focus()
+    page.keyboard.type("par")
+    page.locator("ml-review-document li[aria-selected=true]", has_text="parks").wait_for()
+    field.evaluate("(field) => { field.blur(); field.focus(); }")
+    page.wait_for_timeout(250)
+    assert field.get_attribute("aria-expanded") == "true"
+    field.fill("")
+    field.evaluate("(field) => field.blur()")
+    page.wait_for_function("(field) => field.ariaExpanded === 'false'", arg=field.element_handle())
+
+
 def test_the_last_decisions_can_be_taken_back_one_by_one(visit: Visit, corpus: Served) -> None:
     page = visit.page
     page.locator(".review-history summary").press("Enter")

@@ -62,4 +62,5 @@ def test_the_button_is_off_until_its_own_job_has_ended(visit: Visit, served: Ser
     visit.page.goto(f"{served.url}/#/townhall/data")
     remove = "fetch('/v1/corpora/scoring', { method: 'DELETE' }).then(({ ok }) => ok)"
     assert visit.page.evaluate(remove)
+    visit.forget("/v1/corpora/scoring")
     assert visit.complaints == []

@@ -104,6 +104,16 @@ export function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
+/** What the work returns; undefined where what it asks for is gone: somebody deleted it a moment ago. */
+export async function unlessGone(work) {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 404) throw error;
+    return undefined;
+  }
+}
+
 /** The address of something of a corpus. */
 export const corpusPath = (corpus, ...rest) => ["/v1/corpora", encodeURIComponent(corpus), ...rest].join("/");
 

@@ -1,6 +1,6 @@
 // <ml-workbench>: the frame around all views: which corpus and view are open, who works here, which jobs run, what went wrong.
 import { LitElement, html, nothing } from "lit";
-import { Problem, corpusPath, get, setToken } from "./api.js";
+import { Problem, corpusPath, get, setToken, unlessGone } from "./api.js";
 import { address, current, go } from "./route.js";
 import { all, areOn, offer, onKey, turn } from "./shortcuts.js";
 import { keyNames } from "./view.js";
@@ -96,7 +96,8 @@ class Workbench extends LitElement {
 
   async loadSummary() {
     const { corpus } = this.route;
-    this.summary = corpus && this.corpora?.includes(corpus) ? await get(corpusPath(corpus)) : null;
+    const found = corpus && this.corpora?.includes(corpus) ? await unlessGone(() => get(corpusPath(corpus))) : null;
+    this.summary = found ?? null;
   }
 
   /** Show the view of the address; an incomplete address is completed. */

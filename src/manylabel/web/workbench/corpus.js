@@ -1,6 +1,6 @@
 // <ml-corpus>: what a corpus holds, what to do next, its labels, who did what, and its export.
 import { html, nothing } from "lit";
-import { corpusPath, download, get, modelFile, post, remove } from "./api.js";
+import { corpusPath, download, get, modelFile, post, remove, unlessGone } from "./api.js";
 import { relation } from "./filters.js";
 import { address } from "./route.js";
 import { View, count, counted, day } from "./view.js";
@@ -47,7 +47,7 @@ class Corpus extends View {
   }
 
   updated(changed) {
-    if (changed.has("summary") && this.summary) this.attempt(() => this.load());
+    if (changed.has("summary") && this.summary) this.attempt(() => unlessGone(() => this.load()));
   }
 
   async load() {

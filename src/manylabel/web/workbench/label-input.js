@@ -26,6 +26,21 @@ class LabelInput extends LitElement {
     this.querySelector("input").focus();
   }
 
+  onFocus() {
+    clearTimeout(this.closing);
+    if (this.options === null) this.find();
+  }
+
+  /** Close the list, unless the field has the focus again a moment later. */
+  onBlur() {
+    this.closing = setTimeout(() => this.close(), 150);
+  }
+
+  close() {
+    this.stop?.abort();
+    this.options = null;
+  }
+
   onInput(event) {
     this.typed = event.target.value;
     clearTimeout(this.waiting);
@@ -79,7 +94,7 @@ class LabelInput extends LitElement {
   }
 
   choose({ label, isNew }) {
-    this.options = null;
+    this.close();
     this.typed = "";
     this.querySelector("input").value = "";
     this.dispatchEvent(new CustomEvent("choose", { detail: { label, isNew } }));
@@ -92,7 +107,7 @@ class LabelInput extends LitElement {
       <input id=${this.identifier} type="text" role="combobox" autocomplete="off" spellcheck="false" placeholder="type to find a label"
         aria-expanded=${String(open)} aria-controls=${list} aria-autocomplete="list"
         aria-activedescendant=${open && this.active >= 0 ? `${list}-${this.active}` : nothing}
-        @input=${this.onInput} @keydown=${this.onKey} @focus=${() => this.options ?? this.find()} @blur=${() => setTimeout(() => { this.options = null; }, 150)}>
+        @input=${this.onInput} @keydown=${this.onKey} @focus=${this.onFocus} @blur=${this.onBlur}>
       <ul id=${list} role="listbox" aria-label=${this.caption} ?hidden=${!open}>
         ${(this.options ?? []).map((option, place) => html`<li id=${`${list}-${place}`} role="option" aria-selected=${String(place === this.active)}
           @mousedown=${(event) => { event.preventDefault(); this.choose(option); }}><span dir="auto">${option.label}</span> <span class="quiet">${option.note}</span></li>`)}

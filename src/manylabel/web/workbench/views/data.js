@@ -1,6 +1,6 @@
 // Data: upload a file, see how it is read, make a corpus of it; all corpora, and what the present one holds.
 import { html, nothing } from "lit";
-import { Problem, corpusPath, get, remove } from "../api.js";
+import { Problem, corpusPath, get, remove, unlessGone } from "../api.js";
 import { address, go } from "../route.js";
 import { View, count, percent } from "../view.js";
 import "../corpus.js";
@@ -42,7 +42,8 @@ class DataView extends View {
   async load() {
     try {
       const [{ corpora }, { data, vocabularies }] = await Promise.all([get("/v1/corpora"), get("/v1/data")]);
-      this.corpora = await Promise.all(corpora.map((name) => get(corpusPath(name))));
+      const described = await Promise.all(corpora.map((name) => unlessGone(() => get(corpusPath(name)))));
+      this.corpora = described.filter(Boolean);
       this.uploads = data.filter((name) => !vocabularies.includes(name));
       this.vocabularies = vocabularies;
     } catch (error) {
