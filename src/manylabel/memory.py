@@ -1,4 +1,4 @@
-"""A limit of memory for tables of scores: sizes such as 2GB, half of the free memory by default."""
+"""Sizes of memory such as 2GB, and a limit for tables of scores: half of the free memory by default."""
 
 from __future__ import annotations
 
@@ -28,6 +28,15 @@ def bytes_of(size: str | int) -> int:
     if number <= 0 or (bare and number < LEAST_WITHOUT_UNIT):
         raise ParameterError(f"A size of memory is written 500MB, 2GB or 1.5GB, and is above 0; not {size!r}.")
     return number
+
+
+def megabytes(size: float) -> str:
+    """A size as it is printed, in the megabytes of ``--memory``: of 2²⁰ bytes.
+
+    >>> megabytes(bytes_of("1.5GB")), megabytes(300_000)
+    ('1,536 MB', '1 MB')
+    """
+    return f"{max(1, round(size / 2**20)):,} MB"
 
 
 def free_bytes() -> int:

@@ -53,9 +53,10 @@ def test_training_mentions_html_that_it_learns_from_and_audit_can_remove_it(
     rows = "".join(f"{text},{'buses' if 'bus' in text else 'roads'}\n" for text in texts * 6)
     path.write_text(f"text,labels\n{rows}")
     train = ["train", str(path), "--model", model, "--method", "nb"]
-    assert run(train) == 0
     remark = "40 % of the documents contain HTML: tags are kept, and counted as words."
-    assert f"{remark} To remove them, use --set features.markup=strip." in " ".join(capsys.readouterr().err.split())
+    for from_disk in ([], ["--workers", "1"]):
+        assert run([*train, *from_disk]) == 0
+        assert f"{remark} To remove them, use --set features.markup=strip." in " ".join(capsys.readouterr().err.split())
     assert run([*train, "--set", "features.markup=strip"]) == 0
     assert "HTML" not in capsys.readouterr().err
     assert run(["audit", str(path), "--set", "features.markup=strip"]) == 0

@@ -306,6 +306,16 @@ def test_a_made_up_corpus_has_a_name_with_a_known_ending(tmp_path: Path, capsys:
     assert "ends in .jsonl, .csv, .tsv or .parquet" in capsys.readouterr().err
 
 
+def test_a_plan_marks_what_takes_more_memory_than_allowed(capsys: pytest.CaptureFixture[str]) -> None:
+    size = ["plan", "--documents", "100000", "--labels", "500", "--method", "nb-binary", "--method", "svm"]
+    assert run([*size, "--memory", "700MB"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "svm would take more memory than --memory 700MB allows: train refuses it." in printed
+    assert "nb-binary would" not in printed
+    assert run([*size, "--memory", "700MB", "--json"]) == 0
+    assert [one["fits"] for one in json.loads(capsys.readouterr().out)["methods"]] == [True, False]
+
+
 def test_a_plan_grows_with_the_corpus(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     seconds = []
     for documents in ("1000000", "2000000"):

@@ -45,6 +45,16 @@ def test_lines_above_the_header_are_named(tmp_path: Path, capsys: pytest.Capture
     assert "Delete the lines above the header." in message
 
 
+def test_rows_above_the_header_of_a_sheet_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    book = pytest.importorskip("openpyxl").Workbook()
+    for row in [["Tickets of 2024"], [], *(line.split(";") for line in TABLE.splitlines())]:
+        book.active.append(row)
+    book.save(path := tmp_path / "tickets.xlsx")
+    message = printed(capsys, "describe", str(path))
+    assert "Row 1 has 1 cell, 'Tickets of 2024'; row 3, which looks like the header, has 4." in message
+    assert "Delete the rows above the header." in message
+
+
 def test_texts_of_one_column_are_no_title(tmp_path: Path) -> None:
     path = tmp_path / "texts.csv"
     path.write_text('text\n"the id, text"\n"id, text, labels"\n')

@@ -65,6 +65,7 @@ def plan(
     """
     from manylabel.cli.display import show, show_json
     from manylabel.exceptions import ParameterError
+    from manylabel.memory import megabytes
     from manylabel.reports.page import Column, Note, Table
     from manylabel.tasks.planning import plan as task
     from manylabel.wording import counted
@@ -82,7 +83,7 @@ def plan(
             one["method"],
             f"{one['workers']:,}",
             f"{one['seconds']:,.0f} s",
-            *(f"{one[key] / 1e6:,.0f} MB" for key in sizes),
+            *(megabytes(one[key]) for key in sizes),
         ]
         for one in found["methods"]
     ]
@@ -94,4 +95,10 @@ def plan(
         "With several threads a process takes less time. docs/scale.md explains how these figures are computed.",
         "quiet",
     )
-    show([Note(f"{about}."), Table(columns, rows), units])
+    allowed = "is free" if memory is None else f"--memory {memory} allows"
+    refused = [
+        Note(f"{one['method']} would take more memory than {allowed}: train refuses it.", "warning")
+        for one in found["methods"]
+        if not one["fits"]
+    ]
+    show([Note(f"{about}."), Table(columns, rows), *refused, units])

@@ -59,21 +59,29 @@ def has_header(cells: Sequence[str]) -> bool:
 
 
 def check_first_line(path: Path, lines: Sequence[str], delimiters: Sequence[str]) -> None:
-    """Raise `DataError` where a line below the first one is the header: the first one is a title, say.
+    """Raise `DataError` where a line below the first one is the header, with one of the delimiters."""
+    filled = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    for delimiter in delimiters:
+        check_titles(path, [(number, line.split(delimiter)) for number, line in filled], "line")
 
-    The first line then has one cell with a text, and the other one several, all of which look like names.
+
+def check_titles(path: Path, rows: Sequence[tuple[int, Sequence[str]]], kind: str) -> None:
+    """Raise `DataError` where a row below the first one is the header: the first one is a title, say.
+
+    The first row then has one cell with a text, and the other one several, all of which look like names.
     """
-    filled = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()][:MOST_ABOVE]
-    for number, line in filled[1:]:
-        for delimiter in delimiters:
-            cells, top = line.split(delimiter), [cell for cell in filled[0][1].split(delimiter) if cell.strip()]
-            if len(top) == 1 and not has_header(top) and len(cells) > 1 and names_columns(cells):
-                raise DataError(
-                    f"Line {filled[0][0]} has 1 cell, {top[0].strip()[:60]!r}; line {number}, which looks like the "
-                    f"header, has {len(cells)}.",
-                    path=path,
-                    remedy="Delete the lines above the header.",
-                )
+    first, *below = rows[:MOST_ABOVE] or [(1, [])]
+    top = [cell.strip() for cell in first[1] if cell.strip()]
+    if len(top) != 1 or has_header(top):
+        return
+    for number, cells in below:
+        if len(cells) > 1 and names_columns(cells):
+            raise DataError(
+                f"{kind.capitalize()} {first[0]} has 1 cell, {top[0][:60]!r}; {kind} {number}, which looks like the "
+                f"header, has {len(cells)}.",
+                path=path,
+                remedy=f"Delete the {kind}s above the header.",
+            )
 
 
 def names_columns(cells: Sequence[str], texts: Sequence[str] = ()) -> bool:

@@ -10,7 +10,7 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
-from manylabel.data.columns import corpus_of_table
+from manylabel.data.columns import MOST_ABOVE, check_titles, corpus_of_table
 from manylabel.data.corpus import Corpus
 from manylabel.data.layout import listed
 from manylabel.data.limits import LIMITS, Limits
@@ -56,6 +56,7 @@ def read(path: Path, problems: Problems, *, sheet: str | int | None = None, **co
         raise DataError(
             f"Sheet {chosen!r} is empty.", path=path, remedy=f"Give another sheet: {settings_text(sheet='NAME')}."
         )
+    check_titles(path, [(line, [_text(cell) for cell in row]) for line, row in rows[:MOST_ABOVE]], "row")
     (_, header), *body = rows
     names, places = _names(path, header, max((len(row) for _, row in body), default=0))
     body = [(line, [row[place] if place < len(row) else None for place in places]) for line, row in body]

@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
+from manylabel.progress import remark
+from manylabel.wording import settings_text
+
 Item = TypeVar("Item")
 
 SPACELESS = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003134f"  # noqa: E501
@@ -23,6 +26,8 @@ MARKED_WORDS = f"[\\w{MARKS}]{{2,}}"
 PATTERNS = {"pairs": PAIRS, "marked": MARKED_WORDS}
 """The regular expressions behind two named values of the setting `tokens`."""
 
+SOME_MARKUP = 0.02
+"""The share of documents with HTML from which it is mentioned."""
 MIN_SPACELESS, MIN_MARKS = 0.05, 0.05
 """The least share of characters at which a script changes how texts are split."""
 MAX_TEXTS, MAX_CHARACTERS = 1000, 400
@@ -89,6 +94,20 @@ def markup_share(texts: Sequence[str], n_fields: int = 1) -> float:
     documents = [texts[start : start + n_fields] for start in range(0, len(texts), n_fields)]
     tagged = [any(_TAG.search(text) for text in document) for document in spread(documents)]
     return sum(tagged) / max(len(tagged), 1)
+
+
+def kept_markup(texts: Sequence[str], n_fields: int = 1) -> str | None:
+    """A sentence on documents with HTML that is not removed, because fewer than half contain some; None without any."""
+    share = markup_share(texts, n_fields)
+    if not SOME_MARKUP <= share <= 0.5:
+        return None
+    return f"{100 * share:.0f} % of the documents contain HTML: tags are kept, and counted as words."
+
+
+def report_kept_markup(texts: Sequence[str], n_fields: int = 1) -> None:
+    """Report the same, with the setting that removes it."""
+    if (kept := kept_markup(texts, n_fields)) is not None:
+        remark(f"{kept} To remove them, use {settings_text(**{'features.markup': 'strip'})}.")
 
 
 def without_markup(text: str) -> str:

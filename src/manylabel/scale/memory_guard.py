@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from manylabel.exceptions import UnsupportedError
-from manylabel.memory import bytes_of
+from manylabel.memory import bytes_of, megabytes
 from manylabel.scale.in_memory import FIXED_MEMORY
 from manylabel.wording import setting_name
 
@@ -54,7 +54,7 @@ def limited_memory(memory: str | int | None, remedy: str) -> Iterator[None]:
             raise
     if guard.held:
         raise UnsupportedError(
-            f"The work took {guard.held / 2**20:,.0f} MB of memory, more than the {guard.limit / 2**20:,.0f} MB that "
+            f"The work took {megabytes(guard.held)} of memory, more than the {megabytes(guard.limit)} that "
             f"{setting_name('memory')} allows, and was ended. {remedy}"
         )
 

@@ -22,6 +22,7 @@ from manylabel.evaluation.expected import expected_quality
 from manylabel.exceptions import DataError, UnsupportedError
 from manylabel.features.pipeline import PRUNING, FeaturePipeline
 from manylabel.features.reading import GUESS, Reading
+from manylabel.features.scripts import report_kept_markup
 from manylabel.features.select import TermSelector
 from manylabel.features.vectorize import Vectorizer
 from manylabel.features.vocabulary import TermTable
@@ -250,6 +251,8 @@ class ShardedTraining:
             texts += [] if batch is None else strings(batch.texts, None if fields is None else tuple(fields))
         reading = Reading.of(texts, **open_settings, n_fields=len(fields or ("*",)))
         markup = "strip" if reading.strips_markup else "keep"
+        if open_settings["markup"] == GUESS and markup == "keep":
+            report_kept_markup(texts, len(fields or ("*",)))
         return {"tokens": reading.tokens, "stemmer": reading.stemmer, "markup": markup}
 
     def _count(self, settings: Mapping[str, Any]) -> tuple[Tables, list[Part]]:

@@ -12,11 +12,8 @@ from manylabel.data.formats import BY_NAME
 from manylabel.data.label_vocabulary import corpus_addresses, plain_name
 from manylabel.data.layout import DELIMITERS, Layout, listed
 from manylabel.features.languages import guess_language
-from manylabel.features.scripts import guess_tokens, has_markup, markup_share
+from manylabel.features.scripts import guess_tokens, has_markup, kept_markup
 from manylabel.wording import counted, is_worded_for
-
-SOME_MARKUP = 0.02
-"""The share of documents with HTML from which ``describe`` mentions them."""
 
 
 def read_as(format: str) -> str:
@@ -161,11 +158,3 @@ def _texts(corpus: Corpus) -> list[ReadingChoice]:
     elif (kept := kept_markup(texts)) is not None:
         choices.append(ReadingChoice("HTML", kept, "--set features.markup=strip (train)"))
     return choices
-
-
-def kept_markup(texts: Sequence[str]) -> str | None:
-    """A sentence on documents with HTML that is not removed, because fewer than half contain some; None without any."""
-    share = markup_share(texts)
-    if not SOME_MARKUP <= share <= 0.5:
-        return None
-    return f"{100 * share:.0f} % of the documents contain HTML: tags are kept, and counted as words."

@@ -26,6 +26,7 @@ from manylabel.evaluation.result import SplitCounts
 from manylabel.exceptions import DataError, ModelFileError, ParameterError, UnknownNameError
 from manylabel.features.encoders import Encoder
 from manylabel.features.reading import Reading
+from manylabel.features.scripts import report_kept_markup
 from manylabel.modelfile import ModelFile, open_model
 from manylabel.models.base import MultiLabelModel
 from manylabel.progress import remark
@@ -33,11 +34,11 @@ from manylabel.recipe import Recipe
 from manylabel.reports.records import ArrayShape, LabelledDocument, ModelRecord, TrainingRecord
 from manylabel.scale.predictions import BY_RULE, Asked, label_document
 from manylabel.stored import check_state
-from manylabel.tasks.choices import kept_markup, vocabulary_text
+from manylabel.tasks.choices import vocabulary_text
 from manylabel.tasks.corpora import Source, described_corpus, documents_of, load_source, ready_vectors, split_of
 from manylabel.tasks.dividing import dates_of
 from manylabel.tasks.model_facts import stored_facts, training_facts
-from manylabel.wording import is_worded_for, setting_name
+from manylabel.wording import setting_name
 
 Overrides = Mapping[str, Mapping[str, Any]]
 
@@ -176,11 +177,8 @@ def _report_empty_texts(corpus: Corpus) -> None:
 
 def _report_kept_markup(corpus: Corpus, recipe: Recipe) -> None:
     """Report HTML that is learned from because few documents have it, unless the user has chosen that."""
-    if corpus.is_bag_of_words or recipe.vectorizer_settings.get("markup", "auto") != "auto":
-        return
-    if (kept := kept_markup(corpus.joined_texts)) is not None:
-        remedy = " To remove them, use --set features.markup=strip." if is_worded_for("command line") else ""
-        remark(f"{kept}{remedy}")
+    if not corpus.is_bag_of_words and recipe.vectorizer_settings.get("markup", "auto") == "auto":
+        report_kept_markup(corpus.joined_texts)
 
 
 def _to_learn(

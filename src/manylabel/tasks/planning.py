@@ -12,7 +12,7 @@ from manylabel.data.textfile import is_packed
 from manylabel.exceptions import DataError, UnsupportedError
 from manylabel.features.pipeline import PRUNING
 from manylabel.kernels.threads import available_threads
-from manylabel.memory import bytes_of, free_bytes
+from manylabel.memory import bytes_of, free_bytes, megabytes
 from manylabel.progress import remark
 from manylabel.recipe import Recipe
 from manylabel.scale.costs import Estimate, estimate, slowness
@@ -38,7 +38,7 @@ def plan(
     """What training from disk takes by each method, for a corpus or for a number of documents and labels.
 
     Of a corpus with a training split, the documents are those of it, as in `train`; where no `workers` are given, there
-    are as many processes as `train` starts with this `memory` and `n_jobs`.
+    are as many processes as `train` starts with this `memory` and `n_jobs`. A method `fits` if it takes no more memory.
     """
     split: str | None = None
     if data is not None:
@@ -59,7 +59,9 @@ def plan(
             return divided(extent, recipe, available_threads(n_jobs), slow, memory)
         return estimate(extent, recipe, workers, slow, memory)
 
-    found = [{"method": name, **asdict(estimated(Recipe.of(name)))} for name in methods]
+    most = most_memory(memory)
+    estimates = {name: estimated(Recipe.of(name)) for name in methods}
+    found = [{"method": name, **asdict(one), "fits": one.memory <= most} for name, one in estimates.items()]
     return {"extent": asdict(extent), "split": split, "slowness": slow, "methods": found}
 
 
@@ -118,7 +120,7 @@ def plan_training(
     seconds, needed = times[0] * found.workers * found.seconds, times[1] * found.memory
     remark(
         f"It takes about {seconds:,.0f} seconds of one core, and with {counted(found.workers, 'process', 'processes')} "
-        f"{needed / 1e6:,.0f} MB of memory and {found.disk / 1e6:,.0f} MB of disk."
+        f"{megabytes(needed)} of memory and {megabytes(found.disk)} of disk."
     )
     if remedy is None:
         settings = settings_text(**{"features.min_df": 5})
@@ -188,6 +190,6 @@ def check_memory(needed: float, memory: str | int | None, what: str, remedy: str
     if needed > limit:
         allowed = "is free" if memory is None else f"{setting_name('memory')} allows"
         raise UnsupportedError(
-            f"{what} would take about {needed / 2**20:,.0f} MB of memory, more than the {limit / 2**20:,.0f} MB that "
+            f"{what} would take about {megabytes(needed)} of memory, more than the {megabytes(limit)} that "
             f"{allowed}. Instead, {remedy}"
         )
