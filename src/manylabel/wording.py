@@ -28,7 +28,9 @@ __all__ = [
 Interface: TypeAlias = Literal["python", "command line", "request"]
 Setting: TypeAlias = str | int | bool | tuple[str, ...] | None
 
-FLAGS = frozenset({"format", "encoding", "text_column", "label_column", "label_separator", "merge_labels"})
+FLAGS = frozenset(
+    {"format", "encoding", "text_column", "label_column", "label_separator", "merge_labels", "drop_unlabelled"}
+)
 """Settings of reading that have an option of their own on the command line; the others follow ``-o``."""
 JOB_FIELDS = frozenset({"method", "metric", "model", "budget"})
 """Settings beside those of reading: a request has them beside its ``options``."""

@@ -49,10 +49,30 @@ class TestFolders:
         (tmp_path / "labels.txt").write_text("x\n")
         assert read(tmp_path).corpus.texts == ["a"]
 
-    def test_several_data_files_are_named(self, tmp_path):
+    def test_several_tables_are_one_corpus(self, tmp_path):
+        (tmp_path / "one.csv").write_text("text,tags,note\na,x,1\n")
+        (tmp_path / "two.csv").write_text("text,tags\nb,y;x\nc,\n")
+        corpus = read(tmp_path).corpus
+        assert corpus.texts == ["a", "b", "c"]
+        assert corpus.label_sets == [["x"], ["x", "y"], []]
+        assert corpus.split_names is None
+        assert corpus.metadata["note"] == ["1", None, None]
+
+    def test_several_tables_keep_their_splits(self, tmp_path):
+        (tmp_path / "one.csv").write_text("text,tags,split\na,x,test\nb,y,train\n")
+        (tmp_path / "two.csv").write_text("text,tags,split\nc,y,train\n")
+        assert read(tmp_path).corpus.split_names == ["test", "train", "train"]
+
+    def test_a_file_of_other_columns_is_no_part_of_a_corpus(self, tmp_path):
+        (tmp_path / "one.csv").write_text("text,tags\na,x\n")
+        (tmp_path / "two.csv").write_text("name,colour\nb,red\n")
+        with pytest.raises(DataError, match=r"two\.csv.*text"):
+            read(tmp_path)
+
+    def test_data_files_of_several_formats_are_named(self, tmp_path):
         (tmp_path / "one.jsonl").write_text(line("a"))
-        (tmp_path / "two.jsonl").write_text(line("a"))
-        with pytest.raises(DataError, match=r"several data files: one.jsonl, two.jsonl. Name the one"):
+        (tmp_path / "two.csv").write_text("text,tags\na,x\n")
+        with pytest.raises(DataError, match=r"several data files: one.jsonl, two.csv. Name the one"):
             read(tmp_path)
 
     @pytest.mark.parametrize("names", [("X", "Y"), ("train_X", "train_Y")])

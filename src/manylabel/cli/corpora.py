@@ -106,6 +106,7 @@ def import_data(
     options |= {} if source.format is None else {"format": source.format}
     options |= {} if source.on_error == "raise" else {"on_error": source.on_error}
     options |= {"merge_labels": True} if source.merge_labels else {}
+    options |= {"drop_unlabelled": True} if source.drop_unlabelled else {}
     with progress():
         found = import_corpus(files, name, data, options, source.vocabulary, source.label_language, no_label_applies)
     if json:

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 
 @o.takes_data_options(
-    "hierarchy", "vocabulary", "label_language", "split_by", "label_column", "label_separator", "merge_labels"
-)
+    "hierarchy", "vocabulary", "label_language", "split_by", "label_column", "label_separator", "merge_labels",
+    "drop_unlabelled",
+)  # fmt: skip
 def explain(
     model: o.ModelFile,
     text: Annotated[

@@ -143,7 +143,7 @@ def _correct(
     show_json(done.as_dict()) if json else show([Note(done.text)])
 
 
-@o.takes_data_options("split_by", "hierarchy")
+@o.takes_data_options("split_by", "hierarchy", "drop_unlabelled")
 def suggest(
     data: o.Data,
     unlabelled: Annotated[

@@ -109,6 +109,13 @@ class DataOptions:
             help="Merge labels that differ only in case, blanks or Unicode form; the most frequent spelling is kept.",
         ),
     ] = False
+    drop_unlabelled: Annotated[
+        bool,
+        typer.Option(
+            "--drop-unlabelled",
+            help="Leave out documents without a label: they are not labelled yet. By default no label applies to them.",
+        ),
+    ] = False
     encoding: Annotated[
         str | None,
         typer.Option("--encoding", help="The encoding of the text; UTF-8 by default.", show_default=False),
@@ -162,6 +169,7 @@ class DataOptions:
             label_language=self.label_language,
             split_by=self.split_by,
             merge_labels=self.merge_labels,
+            drop_unlabelled=self.drop_unlabelled,
             limits=Limits.parsed(self.limit or []),
         )
 
@@ -189,7 +197,7 @@ def takes_data_options(*without: str) -> Callable[[Callable[..., None]], Callabl
     parameter per option, so that ``--help`` lists them where ``reading`` stands.
 
     >>> @takes_data_options("hierarchy", "vocabulary", "label_language", "split_by", "label_column", "label_separator",
-    ...     "merge_labels")
+    ...     "merge_labels", "drop_unlabelled")
     ... def command(data: str, *, reading: DataOptions) -> None:
     ...     print(reading.source(data).options)
     >>> list(inspect.signature(command).parameters)

@@ -45,8 +45,9 @@ AS_LINES = ("", "json", "ndjson", "txt")
 
 
 @o.takes_data_options(
-    "hierarchy", "vocabulary", "label_language", "split_by", "label_column", "label_separator", "merge_labels"
-)
+    "hierarchy", "vocabulary", "label_language", "split_by", "label_column", "label_separator", "merge_labels",
+    "drop_unlabelled",
+)  # fmt: skip
 def predict(
     model: o.ModelFile,
     data: Annotated[

@@ -23,9 +23,13 @@ from manylabel.data.textfile import check_is_file
 from manylabel.data.vocabulary_files import check_holds_documents, looks_like_vocabulary
 from manylabel.exceptions import DataError, MissingDataError, UnknownFormatError
 from manylabel.progress import remark, track
-from manylabel.wording import is_worded_for
+from manylabel.wording import counted, is_worded_for
 
 __all__ = ["Problem", "Problems", "Reading", "read", "write", "write_corrected"]
+
+
+TABLES = frozenset({"csv", "tsv", "excel", "jsonl", "parquet"})
+"""Formats of which several files in a folder are one corpus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ def read(
     keep_blank: bool = False,
     labels: bool = True,
     merge_labels: bool = False,
+    drop_unlabelled: bool = False,
     hierarchy_separator: str | None = None,
     like: ReadingOptions | None = None,
     limits: Mapping[str, int] | None = None,
@@ -52,14 +57,15 @@ def read(
 ) -> Reading:
     """The documents of a file, of a folder, or of the files a prefix stands for.
 
-    A folder may hold ``train.*``, ``dev.*`` and ``test.*`` of one format, a pair ``X.npz`` and ``Y.npz``, the texts and
-    label files of Annif, the Reuters-21578 files, or one data file beside side files. A prefix such as ``mulan/enron``
-    stands for ``enron-train.arff`` and ``enron-test.arff``. `options` are those of the format (see `FORMATS`);
-    `hierarchy_separator` reads a label hierarchy off names such as ``area/topic``. With ``on_error="skip"`` bad lines
-    are left out and listed in `skipped`. Without `labels` no labels are looked for. With `merge_labels`, labels that
-    differ only in case, blanks or Unicode form become one, in the most frequent spelling. `like` are the options with
-    which the documents of a model were read (`TextClassifier.reading`): they are used where no option is given.
-    `limits` raises or lowers limits on what a file may hold (docs/limits.md), for example ``{"features": 10**7}``.
+    A folder may hold ``train.*``, ``dev.*`` and ``test.*`` of one format, several tables of the same columns, a pair
+    ``X.npz`` and ``Y.npz``, the texts and label files of Annif, the Reuters-21578 files, or one data file beside side
+    files. A prefix such as ``mulan/enron`` stands for ``enron-train.arff`` and ``enron-test.arff``. `options` are those
+    of the format (see `FORMATS`); `hierarchy_separator` reads a label hierarchy off names such as ``area/topic``. With
+    ``on_error="skip"`` bad lines are left out and listed in `skipped`. Without `labels` no labels are looked for. With
+    `merge_labels`, labels that differ only in case, blanks or Unicode form become one, in the most frequent spelling;
+    with `drop_unlabelled`, documents without a label are left out. `like` are the options with which the documents of a
+    model were read (`TextClassifier.reading`): they are used where no option is given. `limits` raises or lowers limits
+    on what a file may hold (docs/limits.md), for example ``{"features": 10**7}``.
     """
     path = Path(path)
     problems = Problems(on_error, keep_blank=keep_blank, limits=Limits.of(limits))
@@ -74,12 +80,15 @@ def read(
     row = format_named(files[0].format)
     if not labels and row.takes("labels"):
         options["labels"] = False
-    splits: dict[str, Corpus] = {}
+    parts: dict[str, Corpus] = {}
     for file in track("Reading", files):
-        splits[file.split] = found = row.read(file.path, problems, options, like)
-        if like is None:  # the other splits are read as the first one
+        parts[file.split or file.path.name] = found = row.read(file.path, problems, options, like)
+        if like is None:  # the others are read as the first one
             like = ReadingOptions.of(row.name, suffix_of(file.path), given, found.layout)
-    corpus = combine_splits(splits) if len(splits) > 1 else next(iter(splits.values()))
+    if len(parts) == 1:
+        [corpus] = parts.values()
+    else:
+        corpus = combine_splits(parts) if files[0].split else _joined(parts)
     if len(corpus) == 0:
         _raise_empty(path, problems)
     if not labels:
@@ -87,16 +96,36 @@ def read(
     corpus = replace(
         corpus,
         source=str(path),
-        name=corpus.name if len(splits) == 1 else path.name,
+        name=corpus.name if len(parts) == 1 else path.name,
         reading=ReadingOptions.of(row.name, suffix_of(files[0].path), given, corpus.layout),
     )
     if merge_labels and corpus.labels is not None:
         corpus = merge_corpus_spellings(corpus)
+    if drop_unlabelled and corpus.labels is not None:
+        corpus = without_unlabelled(corpus)
     if hierarchy_separator is not None:
         corpus = replace(
             corpus, hierarchy=Hierarchy.from_paths(corpus.label_names, hierarchy_separator, problems.limits)
         )
     return Reading(corpus, row.name, problems.skipped)
+
+
+def _joined(parts: Mapping[str, Corpus]) -> Corpus:
+    """One corpus of the documents of several files, by name, that have the splits of their files, or none."""
+    names = [corpus.split_names or ["train"] * len(corpus) for corpus in parts.values()]
+    has_splits = any(corpus.split_names for corpus in parts.values())
+    return replace(combine_splits(parts), split_names=[one for own in names for one in own] if has_splits else None)
+
+
+def without_unlabelled(corpus: Corpus) -> Corpus:
+    """The documents that have a label; an error where there are none."""
+    rows = [row for row, names in enumerate(corpus.label_sets) if len(names)]
+    if not rows:
+        raise DataError("No document has a label.", path=corpus.source)
+    if left_out := len(corpus) - len(rows):
+        is_left_out = counted(left_out, "document without a label is", "documents without a label are")
+        remark(f"{corpus.source}: {is_left_out} left out.")
+    return corpus.subset(rows)
 
 
 def _raise_empty(path: Path, problems: Problems) -> None:
@@ -289,14 +318,20 @@ def _in_folder(folder: Path, format: str | None, limits: Limits) -> list[DataFil
     tables = [file for file in files if suffix_of(file) != ".txt"]
     if len(tables) > 1:
         tables = [file for file in tables if not looks_like_vocabulary(file)]
-    if len(tables) == 1:
-        return [DataFile(tables[0], format or guess_format(tables[0], limits=limits))]
+    kinds = {"" if (row := format_of_suffix(file)) is None else row.name for file in tables}
+    if len(tables) == 1 or (len(kinds) == 1 and kinds <= TABLES and not _prefixes(tables)):
+        own = format or guess_format(tables[0], limits=limits)
+        return [DataFile(file, own) for file in tables]
     raise _unclear(folder, files)
 
 
+def _prefixes(files: Sequence[Path]) -> list[str]:
+    """What stands before ``-train`` or ``-test`` in the names of files."""
+    return sorted({match[1] for file in files if (match := _PREFIXED.fullmatch(file.name))})
+
+
 def _unclear(folder: Path, files: list[Path]) -> DataError:
-    prefixes = sorted({match[1] for file in files if (match := _PREFIXED.fullmatch(file.name))})
-    if prefixes:
+    if prefixes := _prefixes(files):
         several = "several data sets" if len(prefixes) > 1 else "the splits of one data set"
         return UnknownFormatError(
             f"The folder holds {several}: {', '.join(prefixes)}.",

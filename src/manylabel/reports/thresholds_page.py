@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +44,7 @@ def _changed_notes(found: ThresholdsRecord) -> list[Block]:
     if found.effect is not None and found.effect.unmoved:
         notes.append(Note(_unmoved_text(found.effect.unmoved)))
     if found.unreached:
-        some = counted(len(found.unreached), "label does", "labels do")
-        notes.append(Note(f"{some} not reach {found.target} at any threshold, unchanged: {_named(found.unreached)}."))
+        notes.append(Note(_unreached_text(found)))
     if found.changed and found.target is not None:
         notes.append(_expectation_note(found, found.target))
     if found.guarantee_lost:
@@ -59,6 +59,22 @@ def _changed_notes(found: ThresholdsRecord) -> list[Block]:
     else:
         notes.append(Note("No threshold was changed, so no model file was written.", "warning"))
     return notes
+
+
+def _unreached_text(found: ThresholdsRecord) -> str:
+    """The labels that keep their thresholds because none reaches the target, and how to change these."""
+    rows = {row.label: row for row in found.labels}
+    names = [label if (own := rows[label].precision) is None else f"{label} ({own:.3f})" for label in found.unreached]
+    some = counted(len(names), "label does", "labels do")
+    if found.target is None or not found.target.startswith("precision"):
+        return f"{some} not reach {found.target} at any threshold, unchanged: {_named(names)}."
+    their, them = ("its", "it") if len(names) == 1 else ("their", "one of them")
+    higher = shlex.quote(f"{found.unreached[0]}=0.9") if found.probabilities else shlex.quote(f"{found.unreached[0]}=1")
+    keep = "keeps" if len(names) == 1 else "keep"
+    return (
+        f"{some} not reach {found.target} at any threshold, and {keep} {their} threshold and precision: "
+        f"{_named(names)}. To predict {them} less often, set a higher threshold: --set {higher}."
+    )
 
 
 def _expectation_note(found: ThresholdsRecord, target: str) -> Block:

@@ -27,6 +27,7 @@ from manylabel.reports.audit_records import (
     DoubtedLabel,
     ImpliedLabel,
 )
+from manylabel.tasks.choices import report_unlabelled
 from manylabel.tasks.corpora import Source, beginnings, documents_of, load_source, split_of
 
 Overrides = Mapping[str, Mapping[str, Any]]
@@ -65,6 +66,7 @@ def audit(
     """
     loaded = load_source(source)
     corpus = loaded.corpus if split is None else split_of(loaded.corpus, split, "train")
+    report_unlabelled(corpus, source.data)
     Y = Csr(corpus.label_matrix())
     recipe = judging_recipe(overrides)
     pipeline = FeaturePipeline(recipe.vectorizer_settings, recipe.selection, recipe.weighting, n_jobs)

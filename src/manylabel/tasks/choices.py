@@ -13,13 +13,29 @@ from manylabel.data.label_vocabulary import corpus_addresses, plain_name
 from manylabel.data.layout import DELIMITERS, Layout, listed
 from manylabel.features.languages import guess_language
 from manylabel.features.scripts import guess_tokens, has_markup, kept_markup
-from manylabel.wording import counted, is_worded_for
+from manylabel.progress import remark
+from manylabel.wording import counted, is_worded_for, settings_text
+
+MANY_UNLABELLED = 0.1
+"""The share of documents without a label from which on they are reported."""
 
 
 def read_as(format: str) -> str:
     """A format and, where only the order of columns tells it from another one, this order."""
     layout = BY_NAME[format].layout if format in BY_NAME and BY_NAME[format].variant_of else ""
     return f"{format} ({layout})" if layout else format
+
+
+def report_unlabelled(corpus: Corpus, data: str) -> None:
+    """Report what documents without a label stand for, where many of a user's own file have none."""
+    if corpus.labels is None or not corpus.label_names or not Path(data).exists():
+        return
+    without = sum(not len(names) for names in corpus.labels)
+    if without >= MANY_UNLABELLED * len(corpus):
+        remark(
+            f"{data}: {without:,} of {counted(len(corpus), 'document')} have no label, and count as documents to which "
+            f"no label applies. Where they are not labelled yet, use {settings_text(drop_unlabelled=True)}."
+        )
 
 
 def choices_of(corpus: Corpus) -> list[str]:

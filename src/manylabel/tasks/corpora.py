@@ -29,7 +29,7 @@ from manylabel.data.labels import label_names
 from manylabel.data.layout import listed
 from manylabel.data.limits import Limits
 from manylabel.data.problems import OnError, Problem, Problems
-from manylabel.data.reading import Reading
+from manylabel.data.reading import Reading, without_unlabelled
 from manylabel.data.spellings import label_spellings, merge_corpus_spellings, spellings_text
 from manylabel.data.vocabulary_files import find_vocabulary
 from manylabel.exceptions import DataError, ManylabelWarning, MissingExtraError, UnknownNameError
@@ -85,6 +85,8 @@ class Source:
     """Whether to read labels; predictions need none."""
     merge_labels: bool = False
     """Whether labels that differ only in case, blanks or Unicode form become one, in the most frequent spelling."""
+    drop_unlabelled: bool = False
+    """Whether documents without a label are left out, instead of examples to which no label applies."""
     corrected: Corrected | None = None
     """Labels in place of those of the data; None to keep these."""
     limits: Mapping[str, int] = field(default_factory=dict)
@@ -131,6 +133,8 @@ def load_source(
     problems = source.problems()
     if corpus.labels is not None:
         corpus = check_spellings(corpus, source, model)
+        if source.drop_unlabelled:
+            corpus = without_unlabelled(corpus)
     if names_labels and corpus.labels is not None:
         corpus = name_labels(corpus, source, model)
     if source.corrected is not None:

@@ -184,6 +184,7 @@ def sharded(source: Source, files: Sequence[Path] | None = None, **reading: Any)
         "label_language": source.label_language,
         "split_by": source.split_by,
         "merge_labels": source.merge_labels or None,
+        "drop_unlabelled": source.drop_unlabelled or None,
     }
     if wrong := [setting_name(name) for name, value in given.items() if value is not None]:
         raise UnsupportedError(

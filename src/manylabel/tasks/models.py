@@ -34,7 +34,7 @@ from manylabel.recipe import Recipe
 from manylabel.reports.records import ArrayShape, LabelledDocument, ModelRecord, TrainingRecord
 from manylabel.scale.predictions import BY_RULE, Asked, label_document
 from manylabel.stored import check_state
-from manylabel.tasks.choices import vocabulary_text
+from manylabel.tasks.choices import report_unlabelled, vocabulary_text
 from manylabel.tasks.corpora import Source, described_corpus, documents_of, load_source, ready_vectors, split_of
 from manylabel.tasks.dividing import dates_of
 from manylabel.tasks.model_facts import stored_facts, training_facts
@@ -192,7 +192,9 @@ def _to_learn(
             f"There is nothing to learn from: give data, a file of {setting_name('descriptions')}, or both."
         )
     loaded = load_source(source)
-    return loaded.corpus, split_of(loaded.corpus, split, "train"), loaded.skipped, None
+    train = split_of(loaded.corpus, split, "train")
+    report_unlabelled(train, source.data)
+    return loaded.corpus, train, loaded.skipped, None
 
 
 def training_record(

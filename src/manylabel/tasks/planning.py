@@ -66,13 +66,13 @@ def plan(
 
 
 def is_large(source: Source, memory: str | int | None) -> bool:
-    """Whether a corpus is read in shards: it has several files, or would take more memory than it may."""
+    """Whether a corpus is read in shards: a pattern names its files, or it would take more memory than it may."""
     if not Path(source.data).exists() and not is_pattern(source.data):
         return False
     files = shard_files(source.data, format=source.format)
     # The memory of the program itself is not among what is free.
     limit = free_bytes() // 2 + FIXED_MEMORY if memory is None else bytes_of(memory)
-    if not files or (len(files) == 1 and memory_of_all(text_bytes(files)) <= limit):
+    if not files or (not is_pattern(source.data) and memory_of_all(text_bytes(files)) <= limit):
         return False  # whatever its format, which a model may know better than a guess
     return (source.format or guess_format(files[0])) in FORMATS
 

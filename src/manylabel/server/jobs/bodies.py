@@ -58,6 +58,8 @@ class ReadOptions(BaseModel):
     sheet: Column | None = None
     merge_labels: bool | None = None
     """Whether labels that differ only in case, blanks or Unicode form become one."""
+    drop_unlabelled: bool | None = None
+    """Whether documents without a label are left out, instead of examples to which no label applies."""
     on_error: Literal["raise", "skip"] | None = None
     """Whether bad lines are left out."""
 

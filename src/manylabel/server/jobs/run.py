@@ -211,8 +211,9 @@ def perform(store: JobStore, kind: str, request: dict[str, Any], work: Callable[
 def _uploaded(store: JobStore, request: Mapping[str, Any]) -> Source:
     """The uploaded data of a job, read with its options."""
     options = dict(request.get("options") or {})
-    merges = bool(options.pop("merge_labels", False))
-    return Source(store.data_path(request["data"]), options=options, merge_labels=merges)
+    merges, drops = bool(options.pop("merge_labels", False)), bool(options.pop("drop_unlabelled", False))
+    path = store.data_path(request["data"])
+    return Source(path, options=options, merge_labels=merges, drop_unlabelled=drops)
 
 
 def _write_thresholds(store: JobStore, corpus: CorpusFile, request: Mapping[str, Any]) -> dict[str, Any]:
