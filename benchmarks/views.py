@@ -238,7 +238,7 @@ def mean_differences(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str]) ->
     for (most, kind, base), of_sets in sorted(found.items()):
         means = [float(one.mean()) for one in of_sets]
         alike = len({len(one) for one in of_sets}) == 1
-        shown = _mean_with_interval(np.mean(of_sets, axis=0) if alike else np.array([np.mean(means)]), 2)
+        shown = mean_with_interval(np.mean(of_sets, axis=0) if alike else np.array([np.mean(means)]), 2)
         which = f"{f'{most:,}' if np.isfinite(most) else 'all'} documents, {kind} − {base}"
         lines.append(f"{which}: {shown} on the mean of {len(of_sets)} sets, {min(means):+.2f} at the least\n")
     return "".join(lines)
@@ -269,10 +269,10 @@ def _difference(draws: Sequence[Mapping[str, Any]], base: str) -> str:
         return "–"
     if len(gains) == 1:
         return "{:+.1f} [{:+.1f}, {:+.1f}]".format(*gains[0])
-    return _mean_with_interval(gains[:, 0], 1)
+    return mean_with_interval(gains[:, 0], 1)
 
 
-def _mean_with_interval(values: Floats, digits: int) -> str:
+def mean_with_interval(values: Floats, digits: int) -> str:
     """The mean of independent values with its 95 % interval by Student's t; of a single value, this value."""
     mean = float(values.mean())
     if len(values) == 1:
