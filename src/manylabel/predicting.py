@@ -24,6 +24,7 @@ from manylabel.exceptions import DecisionError, UnsupportedError
 from manylabel.features.pipeline import Documents
 from manylabel.memory import table_bytes
 from manylabel.models.score_kinds import undisplay
+from manylabel.parameters import names_given
 from manylabel.progress import stage
 from manylabel.text_model import TextModel
 from manylabel.wording import settings_text
@@ -302,7 +303,7 @@ class TextPredictor(TextModel):
         if is_frame(document):
             document = self.checked_frame(document)
         reader = DocumentReader(self.features_, one_document(document))
-        wanted = None if labels is None else [self.own_label(label) for label in labels]
+        wanted = None if labels is None else [self.own_label(label) for label in names_given("labels", labels)]
         asked = Asked(label_columns(wanted, self.labels_), runners_up, what_if)
         return explain_document(reader, self.decided_, self._shown_and_predicted, self.labels_, asked, self.method)
 

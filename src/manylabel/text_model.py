@@ -153,11 +153,12 @@ class TextModel(Transformer):
         """The address (URI) of each label that has one."""
         return addresses_of(self.vocabulary, self.labels_)
 
-    def own_label(self, given: str) -> str:
+    def own_label(self, given: Any) -> str:
         """The label that a user names: by its own name, or by its address (URI) or its name in another language.
 
-        Whatever stands for no label of the model is returned as it is.
+        A label that `fit` was given as a number is named by it. Whatever stands for no label is returned as a string.
         """
+        given = str(given)
         vocabulary = self.vocabulary
         if vocabulary is None or given in self.labels_:
             return given
