@@ -135,7 +135,7 @@ def _dense_targets(name: str, Y: object, classes: npt.NDArray[Any] | None) -> Ta
     raise DataError(
         f"{name} needs Y as a documents × labels matrix of 0 and 1 (sparse or dense) or as one class "
         f"per document, not {type(Y).__name__}. Turn lists of label names into a matrix with "
-        "manylabel.data.labels.label_matrix."
+        "manylabel.data.label_matrix."
     )
 
 
