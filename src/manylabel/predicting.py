@@ -210,6 +210,7 @@ class TextPredictor(TextModel):
 
     def _read(self, documents: Documents) -> Documents:
         """The documents as `read_documents` returns them; those of a DataFrame have the columns of the training."""
+        self.check_no_row(documents)
         return read_documents(self.checked_frame(documents) if is_frame(documents) else documents)
 
     def transform(self, documents: Documents) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.data.corpus import check_same_columns
-from manylabel.data.documents import column_names, frame_columns
+from manylabel.data.documents import column_names, frame_columns, is_series
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.label_forms import KINDS, LabelForm, class_values
 from manylabel.data.label_vocabulary import STORED_VOCABULARY, LabelVocabulary, addresses_of, bare_address
@@ -158,12 +158,11 @@ class TextModel(Transformer):
 
         A label that `fit` was given as a number is named by it. Whatever stands for no label is returned as a string.
         """
-        given = str(given)
-        vocabulary = self.vocabulary
-        if vocabulary is None or given in self.labels_:
-            return given
-        address = vocabulary.address_of(given) or bare_address(given)
-        return {own: label for label, own in self.label_addresses.items()}.get(address, given)
+        name, vocabulary = str(given), self.vocabulary
+        if vocabulary is None or name in self.labels_:
+            return name
+        address = vocabulary.address_of(name) or bare_address(name)
+        return {own: label for label, own in self.label_addresses.items()}.get(address, name)
 
     @property
     def hierarchy(self) -> Hierarchy | None:
@@ -242,6 +241,14 @@ class TextModel(Transformer):
             f"{listed(names)}.",
             remedy=f"Give the same columns: documents[{columns!r}].",
         )
+
+    def check_no_row(self, documents: Any) -> None:
+        """Raise an error for one row of a DataFrame, a Series whose every field would be read as a document."""
+        if is_series(documents) and self.fields_ is not None and set(self.fields_) <= set(documents.index):
+            raise DataError(
+                "One row of a DataFrame was given where a list of documents is expected.",
+                remedy=f"Give a DataFrame of one row: frame.loc[[row], {self.fields_!r}].",
+            )
 
     def check_columns(self, names: Sequence[str]) -> None:
         """Raise an error where the columns of documents have other names than in training, or another order."""

@@ -151,6 +151,12 @@ def is_frame(given: Any) -> bool:
     return isinstance(given, tuple(frames))
 
 
+def is_series(given: Any) -> bool:
+    """Whether the object is a Series of pandas, which is not imported for the question."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(given, pandas.Series)
+
+
 def frame_columns(frame: Any) -> dict[str, npt.NDArray[Any]]:
     """The columns of a DataFrame by name; a name that occurs twice is an error."""
     names = [str(name) for name in frame.columns]
@@ -267,7 +273,7 @@ def _checked(value: object, position: int, field: str) -> str:
 
 def _not_a_text(value: object, position: int, field: str | None = None) -> DataError:
     what = f"Document {position}" if field is None else f"Field {field!r} of document {position}"
-    remedy = "A document is a string, or a mapping from field names to strings."
+    remedy = "A document is a string, a mapping from field names to strings, or a row of a matrix: frame.iloc[[0]]."
     if is_missing(value):
         remedy = "Replace missing texts by '' (in pandas: fillna('')), or leave these documents out."
     elif isinstance(value, (list, tuple, Set)):

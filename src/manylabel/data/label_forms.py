@@ -7,7 +7,6 @@ refused with a sentence that names both.
 from __future__ import annotations
 
 import operator
-import sys
 from collections.abc import Iterable, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
@@ -17,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.data.corpus import Corpus, Text
-from manylabel.data.documents import COUNTED, frame_columns, is_frame, is_missing, length_of, read_documents
+from manylabel.data.documents import COUNTED, frame_columns, is_frame, is_missing, is_series, length_of, read_documents
 from manylabel.data.labels import LabelSets, label_matrix, label_sets
 from manylabel.data.layout import JOINING
 from manylabel.estimator import Csr, check_sparse
@@ -95,17 +94,12 @@ to scores first, for example (scores >= 0.5).
         return _labels_of_frame(labels, known, others)
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
         return _labels_of_array(labels, known, others)
-    is_array = not isinstance(labels, (list, tuple)) and isinstance(labels, Sequence | np.ndarray | _series())
+    is_list = isinstance(labels, (list, tuple))
+    is_array = not is_list and (isinstance(labels, Sequence | np.ndarray) or is_series(labels))
     rows = list(labels)
     if not at_least and known is None and all(isinstance(row, Sized) and not len(row) for row in rows):
         return Labels([], Csr((len(rows), 0)), "sets")
     return _labels_of_list(rows, known, "classes" if is_array else "names", others)
-
-
-def _series() -> type:
-    """The class of pandas' Series; where pandas was never imported, a class that nothing is an instance of."""
-    pandas = sys.modules.get("pandas")
-    return np.ndarray if pandas is None else cast(type, pandas.Series)
 
 
 def _labels_of_frame(frame: Any, known: Sequence[str] | None, others: str) -> Labels:
@@ -350,7 +344,7 @@ def read_labelled(
 
 def _check_labels_apart(documents: Any, labels: Any) -> None:
     """Raise an error where a column of labels is a column of the documents too: a model would learn to read it."""
-    if not is_frame(documents) or not (is_frame(labels) or isinstance(labels, _series())):
+    if not is_frame(documents) or not (is_frame(labels) or is_series(labels)):
         return
     own = list(labels.columns) if is_frame(labels) else [labels.name]
     if both := [str(name) for name in own if name in list(documents.columns)]:

@@ -49,7 +49,15 @@ def check_features(owner: MultiLabelModel, X: object, *, reset: bool, non_negati
 def _check_dense(owner: MultiLabelModel, X: object, reset: bool) -> Csr:
     from sklearn.utils.validation import validate_data
 
-    return Csr(validate_data(owner, X, reset=reset, accept_sparse="csr", dtype=np.float64))
+    try:
+        return Csr(validate_data(owner, X, reset=reset, accept_sparse="csr", dtype=np.float64))
+    except ValueError as error:
+        if "could not convert string to float" not in str(error):
+            raise
+    raise DataError(
+        f"{type(owner).__name__} reads numbers, but X holds texts.",
+        remedy="Give texts to TextClassifier, or turn them into a matrix with manylabel.features.Vectorizer first.",
+    )
 
 
 def _check_sparse(owner: MultiLabelModel, X: Any, reset: bool) -> Csr:
