@@ -268,9 +268,12 @@ class TextModel(Transformer):
 
     def learned_rows(self) -> dict[str, str]:
         """What was learned, in words, for a table in a notebook."""
-        rule, choice = self.decided_.rule_, self.decided_.choice_
-        decides = "the method decides by itself" if rule is None else repr(rule)
-        if choice is not None:
+        rule, choice, decision = self.decided_.rule_, self.decided_.choice_, self.recipe_["decision"]
+        settings = [f"{name}={value!r}" for name, value in decision.items() if name != "rule"]
+        decides = "the method decides by itself" if rule is None else ", ".join([decision["rule"], *settings])
+        if rule is not None and rule.changes():
+            decides = "corrected thresholds"
+        elif choice is not None:
             found = "" if choice["value"] is None else f" ({100 * choice['value']:.1f} % on out-of-fold scores)"
             decides = f"{choice['rule']}, chosen for {choice['title']}{found}"
         return {
