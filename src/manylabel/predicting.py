@@ -155,15 +155,16 @@ class TextPredictor(TextModel):
         return np.vstack(batches) if batches else np.zeros((0, len(self.labels_)))
 
     @property
-    def thresholds(self) -> LabelThresholds | None:
-        """The threshold of each label, or None for rules without one threshold per label.
+    def thresholds(self) -> LabelThresholds:
+        """The threshold of each label; empty for rules without one threshold per label.
 
         Assigning to a label corrects the model: ``model.thresholds["roads"] = 0.6``. A number or a mapping assigned to
         ``model.thresholds`` sets all labels or some. The model keeps a record of every change.
         """
         self.check_fitted()
         values = self.decided_.thresholds()
-        return None if values is None else LabelThresholds(self.labels_, values.tolist(), self.correct_thresholds)
+        found = {} if values is None else dict(zip(self.labels_, values.tolist(), strict=True))
+        return LabelThresholds(found, self.correct_thresholds)
 
     @thresholds.setter
     def thresholds(self, values: float | Mapping[str, float]) -> None:

@@ -174,7 +174,7 @@ class LabelThresholds(MutableMapping[str, float]):
     """The threshold of each label of a model, by its name or number; assigning to a label corrects the model.
 
     >>> changed = []
-    >>> thresholds = LabelThresholds(["roads", "buses"], [0.5, 0.25], changed.append)
+    >>> thresholds = LabelThresholds({"roads": 0.5, "buses": 0.25}, changed.append)
     >>> thresholds
     {'roads': 0.5, 'buses': 0.25}
     >>> thresholds["buses"] = 0.4
@@ -182,13 +182,13 @@ class LabelThresholds(MutableMapping[str, float]):
     [{'buses': 0.4}]
     """
 
-    def __init__(
-        self, labels: Sequence[str], values: Sequence[float], change: Callable[[Mapping[str, float]], None]
-    ) -> None:
-        self._values = dict(zip(labels, values, strict=True))
+    def __init__(self, values: Mapping[str, float], change: Callable[[Mapping[str, float]], None]) -> None:
+        self._values = dict(values)
         self._change = change
 
     def __getitem__(self, label: object) -> float:
+        if not self._values:
+            raise KeyError("The decision rule of this model has no thresholds of labels.")
         if str(label) not in self._values:
             raise KeyError(str(UnknownNameError("label", label, self._values)))
         return self._values[str(label)]
