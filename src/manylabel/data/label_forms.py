@@ -242,8 +242,8 @@ def _check_not_joined(found: set[str], known: Iterable[str]) -> None:
             if all(piece.strip() in names for piece in name.split(sign)):
                 raise DataError(
                     f"The label {name!r} can be one label or several that are joined by {sign!r}.",
-                    remedy=f"For several, pass [label.split({sign!r}) for label in labels]; for one, pass [[label] for "
-                    "label in labels].",
+                    remedy=f"For several, pass [[one.strip() for one in label.split({sign!r}) if one.strip()] for "
+                    "label in labels]; for one, pass [[label] for label in labels].",
                 )
 
 
