@@ -49,7 +49,7 @@ class TestDocuments:
             (3, "type int"),
             (["bus", None], "Document 1 is NoneType None.*Replace missing texts"),
             (["bus", float("nan")], "Document 1 is float nan.*fillna"),
-            ([3, 4], "Document 0 is int 3"),
+            ([3, 4], r"Document 0 is int 3.*a matrix of one row, in pandas frame.iloc\[\[0\]\]"),
             ([b"bus"], "Document 0 is bytes.*Decode it first"),
             ([{"title": None}], "Field 'title' of document 0"),
             ([["late", "bus"], ["bad", "road"]], "row of 2 strings.*join"),

@@ -273,11 +273,13 @@ def _checked(value: object, position: int, field: str) -> str:
 
 def _not_a_text(value: object, position: int, field: str | None = None) -> DataError:
     what = f"Document {position}" if field is None else f"Field {field!r} of document {position}"
-    remedy = "A document is a string, a mapping from field names to strings, or a row of a matrix: frame.iloc[[0]]."
+    remedy = "A document is a string, or a mapping from field names to strings."
     if is_missing(value):
         remedy = "Replace missing texts by '' (in pandas: fillna('')), or leave these documents out."
     elif isinstance(value, (list, tuple, Set)):
         remedy += " If it holds labels, pass it as labels and leave it out of the documents."
+    elif isinstance(value, (int, float, np.number)):
+        remedy += " One document of numbers is a matrix of one row, in pandas frame.iloc[[0]]."
     elif isinstance(value, bytes):
         remedy = "Decode it first, for example document.decode('utf-8')."
     return DataError(f"{what} is {type(value).__name__} {value!r:.40}, not a text {COUNTED}.", remedy=remedy)
