@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from manylabel.features.pipeline import Documents
 from manylabel.features.transformers import is_transformer
 from manylabel.models.inputs import AdditiveModel, check_weights
 from manylabel.notebook import html_table, shortened
+from manylabel.parameters import FLAG, AnyOf, Constraint, Number, OneOf
 from manylabel.recipe import SECTIONS, Recipe, with_metric
 from manylabel.training import Training, for_one_label, with_described_labels
 from manylabel.updating import TextUpdater, check_additive
@@ -65,6 +66,12 @@ class TextClassifier(TextUpdater):
     >>> model.predict(["is the bus late today?"])
     [['buses']]
     """
+
+    parameter_constraints: ClassVar[Mapping[str, Constraint]] = {
+        "single_label": AnyOf(OneOf(None), FLAG),
+        "folds": Number(low=2, whole=True),
+        "seed": Number(low=0, whole=True),
+    }
 
     def __init__(
         self,
@@ -153,7 +160,8 @@ class TextClassifier(TextUpdater):
         return f"{asked}{setting} is a setting of the {section}: {start}{section}={{{setting!r}: {value}}})."
 
     def check_parameters(self) -> None:
-        """Raise an error unless the settings make a recipe."""
+        """Raise an error unless the parameters are allowed and the settings make a recipe."""
+        super().check_parameters()
         self._resolved()
 
     def nested_params(self, name: str) -> Mapping[str, Any]:
@@ -174,10 +182,7 @@ class TextClassifier(TextUpdater):
             return
         spelled = {key.replace("inner__", "inner."): value for key, value in values.items()}
         setattr(self, name, {**(getattr(self, name) or {}), **spelled})
-        known = self._resolved().defaults()[name]
-        for key in spelled:
-            if key not in known:
-                raise UnknownNameError(f"setting in [{name}] of {self.method}", key, known)
+        self._resolved()
 
     # ---- learning ----------------------------------------------------------------------------------------------------
 
@@ -229,6 +234,7 @@ class TextClassifier(TextUpdater):
         deadline
             Where it passes, learning ends with `OutOfTime` and the classifier is as before.
         """
+        self.check_parameters()
         recipe = self._resolved()
         terms = column_names(documents) if terms is None else terms
         fields = text_columns(documents)
@@ -364,7 +370,7 @@ class TextClassifier(TextUpdater):
         """Read documents with this encoder, which must be the one that the model was trained with."""
         self.check_fitted()
         if self.features_.vectors_ is None:
-            raise ParameterError("This model reads no vectors: no encoder gained anything. Leave the encoder out.")
+            raise ParameterError("This model reads no vectors: it was trained without them. Leave the encoder out.")
         self.features_.vectors_.attach(encoder)
         self.forget_short_way()
 

@@ -163,10 +163,10 @@ class Explanation:
     asked: bool = False
     """Whether labels were asked for by name."""
 
-    def __getitem__(self, label: str) -> LabelExplanation:
-        """The explanation of one label."""
+    def __getitem__(self, label: object) -> LabelExplanation:
+        """The explanation of one label, by its name or number."""
         for one in self.labels:
-            if one.label == label:
+            if one.label == str(label):
                 return one
         raise KeyError(f"{label!r} is not among the explained labels. Ask for it: explain(text, labels=[{label!r}]).")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -120,6 +120,23 @@ class AnyOf:
 
 FLAG = Satisfies("True or False", lambda value: isinstance(value, (bool,)) or type(value).__name__ == "bool_")
 SEED = AnyOf(OneOf(None), Number(low=0, whole=True))
+
+
+def names_given(parameter: str, given: Iterable[Any]) -> list[Any]:
+    """The names as a list; an error for one name alone, whose characters would be taken for names.
+
+    >>> names_given("retire", ["trams"])
+    ['trams']
+    >>> names_given("retire", "trams")
+    Traceback (most recent call last):
+    ...
+    manylabel.exceptions.ParameterError: retire must be a list of names, not 'trams'. For one name, give ['trams'].
+    """
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ParameterError(
+            f"{parameter} must be a list of names, not {shown(given)}. For one name, give [{shown(given)}]."
+        )
+    return list(given)
 
 
 def check_parameter(owner: str, name: str, value: object, constraint: Constraint) -> None:

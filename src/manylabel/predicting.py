@@ -24,6 +24,7 @@ from manylabel.exceptions import DecisionError, UnsupportedError
 from manylabel.features.pipeline import Documents
 from manylabel.memory import table_bytes
 from manylabel.models.score_kinds import undisplay
+from manylabel.parameters import names_given
 from manylabel.progress import stage
 from manylabel.text_model import TextModel
 from manylabel.wording import settings_text
@@ -154,15 +155,16 @@ class TextPredictor(TextModel):
         return np.vstack(batches) if batches else np.zeros((0, len(self.labels_)))
 
     @property
-    def thresholds(self) -> LabelThresholds | None:
-        """The threshold of each label, or None for rules without one threshold per label.
+    def thresholds(self) -> LabelThresholds:
+        """The threshold of each label; empty for rules without one threshold per label.
 
         Assigning to a label corrects the model: ``model.thresholds["roads"] = 0.6``. A number or a mapping assigned to
         ``model.thresholds`` sets all labels or some. The model keeps a record of every change.
         """
         self.check_fitted()
         values = self.decided_.thresholds()
-        return None if values is None else LabelThresholds(self.labels_, values.tolist(), self.correct_thresholds)
+        found = {} if values is None else dict(zip(self.labels_, values.tolist(), strict=True))
+        return LabelThresholds(found, self.correct_thresholds)
 
     @thresholds.setter
     def thresholds(self, values: float | Mapping[str, float]) -> None:
@@ -209,6 +211,7 @@ class TextPredictor(TextModel):
 
     def _read(self, documents: Documents) -> Documents:
         """The documents as `read_documents` returns them; those of a DataFrame have the columns of the training."""
+        self.check_no_row(documents)
         return read_documents(self.checked_frame(documents) if is_frame(documents) else documents)
 
     def transform(self, documents: Documents) -> Any:
@@ -302,7 +305,7 @@ class TextPredictor(TextModel):
         if is_frame(document):
             document = self.checked_frame(document)
         reader = DocumentReader(self.features_, one_document(document))
-        wanted = None if labels is None else [self.own_label(label) for label in labels]
+        wanted = None if labels is None else [self.own_label(label) for label in names_given("labels", labels)]
         asked = Asked(label_columns(wanted, self.labels_), runners_up, what_if)
         return explain_document(reader, self.decided_, self._shown_and_predicted, self.labels_, asked, self.method)
 

@@ -32,11 +32,10 @@ from typing import TYPE_CHECKING, Any, Self
 from manylabel.catalog import DEFAULT_METHOD, METHODS, OWN_RULE, Method, find_class, find_method, method_over
 from manylabel.data.limits import LIMITS
 from manylabel.data.nested_text import parse_toml
-from manylabel.decisions.table import find_rule
+from manylabel.decisions.table import find_rule, rule_hint
 from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 from manylabel.models.base import MultiLabelModel
-from manylabel.setting_values import INNER, toml_key, toml_value, with_tuples
-from manylabel.wording import shown
+from manylabel.setting_values import INNER, not_settings, toml_key, toml_value, with_tuples
 
 if TYPE_CHECKING:
     from manylabel.decisions.decided import DecidedModel
@@ -145,7 +144,8 @@ class Recipe:
         for section, allowed in self.defaults().items():
             for key in getattr(self, section):
                 if key not in allowed:
-                    raise UnknownNameError(f"setting in [{section}] of {self.method}", key, list(allowed))
+                    hint = rule_hint(key) if section == "decision" else ""
+                    raise UnknownNameError(f"setting in [{section}] of {self.method}", key, list(allowed), hint)
         if find_method(self.method).members:
             self._check_members(self.model["members"])
 
@@ -372,7 +372,7 @@ def _settings_by_section(overrides: Mapping[str, Mapping[str, Any]]) -> dict[str
         if section not in SECTIONS:
             raise UnknownNameError("section of a recipe", section, SECTIONS)
         if not isinstance(values, Mapping):
-            raise ParameterError(f"[{section}] of a recipe holds settings by name, not {shown(values)}.")
+            raise not_settings(section, values)
     return {section: dict(values) for section, values in overrides.items()}
 
 

@@ -9,9 +9,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from manylabel.exceptions import ParameterError
+from manylabel.wording import shown
 
 INNER = "inner."
 """Prefix of settings for the model inside a strategy."""
+EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "features": {"min_df": 2},
+    "selection": {"function": "chi2", "k": 1000},
+    "weighting": {"tf": "binary"},
+    "model": {"C": 0.5},
+    "decision": {"rule": "top-k", "k": 3},
+}
+"""Settings of each section, for messages."""
+OWN_MODEL = "A model of your own reads a matrix: make_pipeline(Vectorizer(), Weighting(), model)."
+"""What to do with an estimator where settings or a method are expected; the other two are in manylabel.features."""
+
+
+def not_settings(section: str, given: object) -> ParameterError:
+    """The error for a section whose settings are not given by name."""
+    own = f" {OWN_MODEL}" if section == "model" and not isinstance(given, (str, int, float)) else ""
+    return ParameterError(f"{section} holds settings by name, such as {EXAMPLES[section]}, not {shown(given)}.{own}")
 
 
 def with_tuples(value: Any) -> Any:

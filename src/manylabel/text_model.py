@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.data.corpus import check_same_columns
-from manylabel.data.documents import column_names, frame_columns
+from manylabel.data.documents import column_names, frame_columns, is_series
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.label_forms import KINDS, LabelForm, class_values
 from manylabel.data.label_vocabulary import STORED_VOCABULARY, LabelVocabulary, addresses_of, bare_address
@@ -153,16 +153,16 @@ class TextModel(Transformer):
         """The address (URI) of each label that has one."""
         return addresses_of(self.vocabulary, self.labels_)
 
-    def own_label(self, given: str) -> str:
+    def own_label(self, given: Any) -> str:
         """The label that a user names: by its own name, or by its address (URI) or its name in another language.
 
-        Whatever stands for no label of the model is returned as it is.
+        A label that `fit` was given as a number is named by it. Whatever stands for no label is returned as a string.
         """
-        vocabulary = self.vocabulary
-        if vocabulary is None or given in self.labels_:
-            return given
-        address = vocabulary.address_of(given) or bare_address(given)
-        return {own: label for label, own in self.label_addresses.items()}.get(address, given)
+        name, vocabulary = str(given), self.vocabulary
+        if vocabulary is None or name in self.labels_:
+            return name
+        address = vocabulary.address_of(name) or bare_address(name)
+        return {own: label for label, own in self.label_addresses.items()}.get(address, name)
 
     @property
     def hierarchy(self) -> Hierarchy | None:
@@ -242,6 +242,14 @@ class TextModel(Transformer):
             remedy=f"Give the same columns: documents[{columns!r}].",
         )
 
+    def check_no_row(self, documents: Any) -> None:
+        """Raise an error for one row of a DataFrame, a Series whose every field would be read as a document."""
+        if is_series(documents) and self.fields_ is not None and set(self.fields_) <= set(documents.index):
+            raise DataError(
+                "One row of a DataFrame was given where a list of documents is expected.",
+                remedy=f"Give a DataFrame of one row: frame.loc[[row], {self.fields_!r}].",
+            )
+
     def check_columns(self, names: Sequence[str]) -> None:
         """Raise an error where the columns of documents have other names than in training, or another order."""
         known = self.features_.column_names_
@@ -260,9 +268,12 @@ class TextModel(Transformer):
 
     def learned_rows(self) -> dict[str, str]:
         """What was learned, in words, for a table in a notebook."""
-        rule, choice = self.decided_.rule_, self.decided_.choice_
-        decides = "the method decides by itself" if rule is None else repr(rule)
-        if choice is not None:
+        rule, choice, decision = self.decided_.rule_, self.decided_.choice_, self.recipe_["decision"]
+        settings = [f"{name}={value!r}" for name, value in decision.items() if name != "rule"]
+        decides = "the method decides by itself" if rule is None else ", ".join([decision["rule"], *settings])
+        if rule is not None and rule.changes():
+            decides = "corrected thresholds"
+        elif choice is not None:
             found = "" if choice["value"] is None else f" ({100 * choice['value']:.1f} % on out-of-fold scores)"
             decides = f"{choice['rule']}, chosen for {choice['title']}{found}"
         return {

@@ -17,6 +17,7 @@ from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.updated import Documents, Updated, relearned, with_counts_added, with_new_labels
 from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import DataError, ParameterError, UnsupportedError
+from manylabel.strategies.described import DescribedLabels
 from manylabel.wording import counted, setting_name
 
 Way = Literal["names", "counts", "all", "new"]
@@ -288,9 +289,10 @@ def _way(decided: DecidedModel, method: str, has_new: bool, has_given: bool, has
     if counts and not has_former:
         return "counts"
     if not counts and not apart:
+        described = " with label descriptions" if isinstance(decided.model_, DescribedLabels) else ""
         raise UnsupportedError(
-            f"{method} learns all labels together, so that it can only rename and retire labels. For more documents or "
-            "other labels, train again."
+            f"{method}{described} learns all labels together, so that it can only rename and retire labels. For more "
+            "documents or other labels, train again."
         )
     if has_former and not only_new:
         return "all"

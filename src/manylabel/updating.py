@@ -19,6 +19,7 @@ from manylabel.features.pipeline import Documents
 from manylabel.features.scripts import without_markup
 from manylabel.features.vectorize import Vectorizer
 from manylabel.models.inputs import AdditiveModel
+from manylabel.parameters import names_given
 from manylabel.predicting import TextPredictor
 from manylabel.recipe import Recipe
 from manylabel.wording import counted
@@ -102,9 +103,9 @@ class TextUpdater(TextPredictor):
 
         began = time.perf_counter()
         self.check_fitted()
-        changes = LabelChanges(rename or {}, merge or {}, split or {}, list(retire))
+        changes = LabelChanges(rename or {}, merge or {}, split or {}, names_given("retire", retire))
         changes.check(self.labels_)
-        became = self._names_since(changes, add)
+        became = self._names_since(changes, names_given("add", add))
         given = None if documents is None else self._labelled(documents, y, changes, became)
         earlier = None if former is None else self._labelled(*former, changes, became)
         plan = UpdatePlan.of(

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from manylabel import metrics as m
 from manylabel.evaluation.rank_tests import average_ranks, ranks
-from manylabel.exceptions import DataError, UnknownNameError
+from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 
 T = np.array([[1, 1, 0], [0, 1, 0], [1, 0, 1], [0, 0, 0]])
 S = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 0], [0, 0, 0]])
@@ -296,6 +296,13 @@ WRONG: dict[str, Callable[[], object]] = {
     ),
     "Y_true must be a table of documents × labels, not an array of 1 dimension(s). "
     "For a single column of 0 and 1, use y.reshape(-1, 1).": lambda: m.document_counts([1, 0], [1, 0]),
+    "Y_true must be a table of documents × labels that holds 0 and 1, not lists of labels. "
+    "manylabel.data.label_matrix(labels, names) makes one of them; names are all labels.": lambda: m.compute_metrics(
+        [["a"], ["b", "c"]], [["a"], ["b"]], ["micro-f1"]
+    ),
+    "names must be a list of names, not 'micro-f1'. For one name, give ['micro-f1'].": lambda: m.compute_metrics(
+        T, S, "micro-f1"
+    ),
     "Label counts need one number per label in each of tp, fp, fn and tn, not 2, 1, 2 and 2 numbers.": lambda: (
         m.LabelCounts([1, 2], [1], [1, 2], [1, 2])
     ),
@@ -329,7 +336,7 @@ WRONG: dict[str, Callable[[], object]] = {
 
 @pytest.mark.parametrize("message", WRONG)
 def test_wrong_input_raises_an_error_that_explains_it(message):
-    with pytest.raises((DataError, UnknownNameError)) as error:
+    with pytest.raises((DataError, ParameterError)) as error:
         WRONG[message]()
     assert str(error.value) == message
 

@@ -24,7 +24,6 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_figures_are_those_of_the_stored_curves(path: Path) -> None:
     found, model = card(path), TextClassifier.load(path)
-    assert model.thresholds is not None
     decided = model.decided_
     assert decided.figures_ is not None
     own = decided.rule_.score_thresholds(len(model.labels_), decided.score_kind)

@@ -64,7 +64,6 @@ def test_point_17_scores_are_probabilities_and_label_sets_are_the_same(model: Te
     shown = model.predict_scores(NEW.texts)
     assert ((shown >= 0) & (shown <= 1)).all()
     np.testing.assert_array_equal(model.predict_scores(NEW.texts, raw=True), plain.predict_scores(NEW.texts))
-    assert model.thresholds is not None
     assert all(0 <= value <= 1 for value in model.thresholds.values())
     for prediction in model.iter_predictions(NEW.texts):
         at_least = {name: s >= model.thresholds[name] for name, s in zip(model.labels_, prediction.scores, strict=True)}
@@ -74,7 +73,6 @@ def test_point_17_scores_are_probabilities_and_label_sets_are_the_same(model: Te
 def test_point_17_assignment_corrects_the_model(path: Path) -> None:
     model = fresh(path)
     before, scores = model.predict(NEW.texts), model.predict_scores(NEW.texts)
-    assert model.thresholds is not None
     model.thresholds[LABEL] = 0.9
     assert model.thresholds[LABEL] == 0.9
     column = model.labels_.index(LABEL)
@@ -91,7 +89,6 @@ def test_point_17_assignment_corrects_the_model(path: Path) -> None:
 
 def test_point_17_wrong_assignments_are_refused(path: Path) -> None:
     model = fresh(path)
-    assert model.thresholds is not None
     with pytest.raises(UnknownNameError, match="Did you mean 'streets/parking'"):
         model.thresholds["streets/parkin"] = 0.5
     with pytest.raises(KeyError, match="Did you mean 'streets/parking'"):
@@ -107,13 +104,15 @@ def test_point_17_wrong_assignments_are_refused(path: Path) -> None:
     ):
         del model.thresholds[LABEL]
     top = TextClassifier("svm", folds=3, decision={"rule": "top-k", "k": 2}).fit(LETTERS.texts, LETTERS.label_sets)
-    assert top.thresholds is None
+    assert not top.thresholds
+    with pytest.raises(KeyError, match="no thresholds of labels"):
+        top.thresholds[LABEL]
     whole = (
         "This model decides label sets as a whole, so a single label has no threshold. Set all thresholds at once, "
         "or train with decision={'rule': 'per-label'}."
     )
     with pytest.raises(DecisionError, match=f"^{re.escape(whole)}$"):
-        top.thresholds = {LABEL: 0.5}
+        top.thresholds[LABEL] = 0.5
     one = TextClassifier("svm", folds=3, decision={"rule": "top-k", "k": 1}).fit(LETTERS.texts, LETTERS.label_sets)
     single = (
         "This model predicts exactly one label per document, the one with the highest score, so it has no thresholds. "

@@ -50,7 +50,7 @@ def test_every_kind_of_score_is_shown_as_a_probability(method: str, curve: str, 
     assert loaded.predict(texts) == model.predict(texts)
     assert loaded.thresholds == model.thresholds
     found = inspect(tmp_path / "m.manylabel").thresholds
-    assert (None if found is None else dict(zip(model.labels_, found, strict=True))) == model.thresholds
+    assert ({} if found is None else dict(zip(model.labels_, found, strict=True))) == model.thresholds
 
 
 @pytest.mark.parametrize("method", [MARGIN, LOG_ODDS])

@@ -77,7 +77,7 @@ def test_scores_thresholds_and_decisions_agree() -> None:
 
 def test_decide_is_refused_for_a_method_that_decides_by_itself() -> None:
     model = TextClassifier("nb-powerset").fit(TEXTS, LABELS)
-    assert model.thresholds is None
+    assert not model.thresholds
     with pytest.raises(DecisionError, match="decides by itself"):
         model.decide(model.predict_scores(TEXTS[:1]))
 

@@ -49,6 +49,8 @@ CASES = {
     "width": ("a.csv", "0,1,2\n1,1\n", 2, "has 2 cells where the first row has 3", "Complete"),
     "json": ("a.jsonl", '{"text": "x"}\n{"text": }\n', 2, "not JSON", "one JSON object"),
     "object": ("a.jsonl", '{"text": "x"}\n["x"]\n', 2, "JSON list, not an object", '{"text"'),
+    "by columns": ("a.json", '{"text": {"0": "x", "1": "y"}, "labels": {"0": ["a"], "1": ["b"]}}', 1,
+        "a table by columns, as pandas writes it: text, labels", "orient='records'"),
     "textless": ("a.jsonl", '{"text": "x"}\n{"labels": ["a"]}\n', 2, "no text", "Give it a text"),
     "number": ("a.jsonl", '{"text": "x"}\n{"text": 3}\n', 2, "holds int '3'", "Give it a text"),
     "surrogate": ("a.jsonl", '{"text": "x"}\n{"text": "\\ud800"}\n', 2, "surrogate pair", "both halves"),

@@ -11,7 +11,7 @@ import pytest
 
 from manylabel import TextClassifier, load_corpus
 from manylabel.catalog import METHODS
-from manylabel.exceptions import DataError, UnknownNameError
+from manylabel.exceptions import DataError, ParameterError, UnknownNameError
 from manylabel.explanation import Explanation, TermEvidence, marked_text
 from smaller import smaller
 
@@ -55,6 +55,26 @@ def test_every_method_explains(method: str) -> None:
         for term in one.terms:
             for pieces in term.occurrences:
                 assert all(LETTER[start:end].strip() == LETTER[start:end] != "" for _, start, end in pieces)
+
+
+@pytest.mark.parametrize("labels", ["transport/buses", 3])
+def test_labels_to_explain_are_a_list(labels: Any) -> None:
+    """The characters of one name would be taken for labels."""
+    with pytest.raises(ParameterError, match=r"labels must be a list of names, not .* For one name, give \["):
+        fitted("svm").explain(LETTER, labels=labels)
+
+
+def test_labels_that_are_numbers_are_named_by_them() -> None:
+    """Predictions, explanations and thresholds name a label alike."""
+    model = TextClassifier("svm", folds=2).fit(["late bus", "bad road", "late road"] * 4, [[7], [12], [7, 12]] * 4)
+    assert model.predict(["a late bus"]) == [[7]]
+    assert model.explain("a late bus", labels=[7])[7].predicted
+    model.thresholds[7] = 0.9
+    model.thresholds = {np.int64(12): 0.8}
+    assert dict(model.thresholds) == {"7": 0.9, "12": 0.8}
+    assert model.thresholds[12] == 0.8
+    with pytest.raises(UnknownNameError, match="'8'"):
+        model.thresholds[8] = 0.5
 
 
 def fitted_order(method: str) -> list[str]:

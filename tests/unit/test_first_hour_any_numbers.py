@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -241,6 +242,31 @@ def test_point_14_other_objects_are_refused_with_the_remedy() -> None:
     upper = FunctionTransformer(lambda texts: [text.upper() for text in texts])
     with pytest.raises(DataError, match="FunctionTransformer returned texts"):
         TextClassifier("svm", features=upper).fit(TEXTS, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("returned", "sentence"),
+    [
+        (lambda texts: [1] * len(texts), "It returned: Document 0 is int 1, not a text"),
+        (lambda texts: np.ones((1, 2)), "It returned 1 row for 20 documents"),
+    ],
+)
+def test_point_14_what_a_transformer_returns_is_checked(returned: Any, sentence: str) -> None:
+    with pytest.raises(
+        DataError, match=f"FunctionTransformer has to return one row of numbers per document. {sentence}"
+    ):
+        TextClassifier("svm", features=FunctionTransformer(returned), folds=2).fit(
+            ["late bus", "road"] * 10, [["a"], []] * 10
+        )
+
+
+def test_point_14_explanations_name_the_columns_of_a_transformer() -> None:
+    model = TextClassifier("svm", features=TfidfVectorizer(), folds=2).fit(TEXTS, LABELS)
+    assert "bus" in [one.term for one in model.explain("the bus", labels=["buses"])["buses"].terms]
+    nameless = TextClassifier(
+        "svm", features=FunctionTransformer(lambda texts: [[len(text)] for text in texts]), folds=2
+    )
+    assert nameless.fit(TEXTS, LABELS).get_feature_names_out().tolist() == ["x0"]
 
 
 def test_point_14_embeddings_of_real_letters_are_classified_well() -> None:

@@ -49,7 +49,7 @@ class TestDocuments:
             (3, "type int"),
             (["bus", None], "Document 1 is NoneType None.*Replace missing texts"),
             (["bus", float("nan")], "Document 1 is float nan.*fillna"),
-            ([3, 4], "Document 0 is int 3"),
+            ([3, 4], r"Document 0 is int 3.*a matrix of one row, in pandas frame.iloc\[\[0\]\]"),
             ([b"bus"], "Document 0 is bytes.*Decode it first"),
             ([{"title": None}], "Field 'title' of document 0"),
             ([["late", "bus"], ["bad", "road"]], "row of 2 strings.*join"),
@@ -269,6 +269,37 @@ def test_point_5_joined_labels_are_refused_with_both_remedies() -> None:
     assert TextClassifier("nb-binary").fit(texts, ["Smith, John", "roads", "R;D"] * 4).predict(["late"]) == [
         "Smith, John"
     ]
+
+
+def test_point_5_joined_labels_are_refused_in_score_too() -> None:
+    model = TextClassifier("nb-binary").fit(TEXTS, LABELS)
+    with pytest.raises(DataError, match=r"'buses;roads' can be one label or several"):
+        model.score(NEW, ["buses;roads", "roads"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        (["['buses', 'roads']", "['roads']", "[]"], r"'roads'\]\" is a list that was written as text.*literal_eval"),
+        ([["['buses'", " 'roads']"], ["['roads']"], []], "is a list that was written as text"),
+        ([["buses", " roads"], ["roads"], []], r"' roads' and 'roads' differ in blanks only.*strip"),
+        ([{"buses": 0.9}, {"roads": 0.1}, {}], r"document 0 has \{'buses': 0.9\}.*Give a list for each document"),
+    ],
+)
+def test_labels_that_a_table_left_as_text_are_refused_with_the_remedy(labels: Any, sentence: str) -> None:
+    """Pandas writes a list to CSV as text, and str.split keeps the blanks: each would be a label of its own."""
+    with pytest.raises(DataError, match=sentence):
+        TextClassifier("nb-binary").fit(["late bus, bad road", "bad road", "nothing"] * 4, labels * 4)
+
+
+def test_the_labels_of_a_document_may_be_any_sequence() -> None:
+    """A Series of lists holds Series in Polars; descriptions ask whether there are labels at all."""
+    pandas = pytest.importorskip("pandas")
+    for sequence in (pandas.Series, np.array):
+        labels = [sequence(names) for names in LABELS]
+        assert TextClassifier("nb-binary").fit(TEXTS, labels).predict(NEW) == [["buses"], ["roads"]]
+    described = TextClassifier("svm", folds=2).fit(TEXTS, labels, descriptions={"roads": "holes in the road"})
+    assert described.labels_ == ["buses", "roads"]
 
 
 def test_point_5_labels_without_a_name_are_refused() -> None:

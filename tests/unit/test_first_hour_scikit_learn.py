@@ -282,7 +282,7 @@ def test_point_13_notebooks_show_short_tables() -> None:
     assert "not fitted" in model._repr_html_()
     shown = model.fit(TEXTS, LABELS)._repr_html_()
     assert len(shown) < 1500
-    for part in ("<td>svm</td>", "model.C=0.5", "folds=2", "fitted to 24 documents", "2: buses, roads", "PerLabel"):
+    for part in ("<td>svm</td>", "model.C=0.5", "folds=2", "fitted to 24 documents", "2: buses, roads", "per-label"):
         assert part in shown
     chosen = TextClassifier(folds=2).fit(TEXTS, LABELS)._repr_html_()
     assert "chosen for Micro F1" in chosen
@@ -330,8 +330,34 @@ def test_an_unknown_parameter_names_the_way_to_set_it(given: dict[str, Any], hin
 
 
 def test_a_model_given_as_a_method_is_refused_in_a_sentence() -> None:
-    with pytest.raises(UnknownNameError, match=r"Give a method by its name\. A model of your own reads matrices"):
+    sentence = r"Give a method by its name\. A model of your own reads a matrix: make_pipeline"
+    with pytest.raises(UnknownNameError, match=sentence):
         TextClassifier(LinearSVM()).fit(TEXTS, LABELS)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"decision": "top-k"}, r"decision holds settings by name, such as \{'rule': 'top-k', 'k': 3\}, not 'top-k'"),
+        ({"model": LinearSVM()}, "model holds settings by name, .* A model of your own reads a matrix: make_pipeline"),
+        ({"decision": {"threshold": 0.5}}, r"decision=\{'rule': 'threshold'\}, with the settings value, fallback"),
+        ({"decision": {"k": 3}}, r"a setting of another decision rule: decision=\{'rule': 'top-k'\}"),
+        ({"decision": {"falback": "argmax"}}, "Did you mean 'fallback'"),
+        ({"single_label": "yes"}, "TextClassifier: single_label must be one of None or True or False, not 'yes'"),
+        ({"folds": 1}, "TextClassifier: folds must be a whole number of at least 2, not 1"),
+        ({"seed": "a"}, "TextClassifier: seed must be a whole number of at least 0, not 'a'"),
+    ],
+)
+def test_settings_in_the_wrong_form_are_refused_with_the_right_one(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ParameterError, match=sentence):
+        TextClassifier("svm", **given).fit(TEXTS, LABELS)
+
+
+def test_point_13_a_notebook_shows_the_decision_rule_by_its_name_and_settings() -> None:
+    model = TextClassifier("nb-binary").fit(TEXTS, LABELS)
+    assert "<td>threshold, value=0.5</td>" in model._repr_html_()
+    model.thresholds = 0.3
+    assert "<td>corrected thresholds</td>" in model._repr_html_()
 
 
 def test_every_estimator_names_its_parameters() -> None:

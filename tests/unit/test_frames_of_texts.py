@@ -92,3 +92,10 @@ def test_a_column_that_only_resembles_the_labels_is_read() -> None:
     TextClassifier("nb-binary").fit(TABLE.assign(tags=tags), LABELS)
     names = [["buses"], ["roads"]] * 10
     TextClassifier("nb-binary").fit(pandas.DataFrame({"text": [one for (one,) in names]}), names)
+
+
+def test_one_row_is_not_read_as_a_document_per_field(model: TextClassifier) -> None:
+    with pytest.raises(DataError, match=r"One row of a DataFrame.*frame\.loc\[\[row\], \['title', 'body'\]\]"):
+        model.predict(TABLE.iloc[0])
+    assert model.predict(TABLE.loc[[0], ["title", "body"]]) == [["buses"]]
+    assert model.predict(TABLE["body"].head(1)) == [["buses"]]

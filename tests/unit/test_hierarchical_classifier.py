@@ -8,6 +8,7 @@ import pytest
 from manylabel import TextClassifier, load_corpus
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.estimator import Csr
+from manylabel.exceptions import ParameterError
 from manylabel.models.linear_svm import LinearSVM
 from manylabel.models.multinomial_nb import MultinomialNaiveBayes
 from manylabel.strategies.conf_mat import ConfMat
@@ -110,3 +111,8 @@ def test_debtags_is_split_by_source(data_folder: Path) -> None:
     assert corpus.hierarchy is not None
     nodes, _ = corpus.hierarchy.columns(corpus.label_names)
     assert (len(corpus.label_names), len(nodes)) == (598, 598 + 31)
+
+
+def test_a_hierarchy_that_is_no_mapping_is_refused_with_an_example():
+    with pytest.raises(ParameterError, match=r"hierarchy is the parent of each child label, such as \{.*not '/'"):
+        TextClassifier("nb-binary").fit(TEXTS, LABELS, hierarchy="/")

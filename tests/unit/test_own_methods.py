@@ -10,7 +10,7 @@ from manylabel.decisions import DecidedModel, PerLabelThreshold
 from manylabel.estimator import Csr
 from manylabel.exceptions import DataError
 from manylabel.kernels.score_batches import batch_scores
-from manylabel.models import MultiLabelModel
+from manylabel.models import LinearSVM, MultiLabelModel
 
 X = Csr(np.tile(np.eye(4), (5, 1)))
 Y = Csr(np.tile(np.eye(4, 3, dtype=int), (5, 1)))
@@ -23,6 +23,13 @@ FORMS: dict[str, Any] = {
     "list": lambda scores: scores.tolist(),
     "nothing": lambda scores: None,
 }
+
+
+@pytest.mark.parametrize("form", [list, np.array, lambda texts: np.array(texts, dtype=object)])
+def test_texts_are_refused_where_numbers_are_read(form: Any) -> None:
+    """The error of NumPy is the whole text of the first document."""
+    with pytest.raises(DataError, match=r"LinearSVM reads numbers, but X holds texts.*Vectorizer"):
+        LinearSVM().fit(form(["late bus", "bad road"]), np.eye(2, dtype=int))
 
 
 class Counts(MultiLabelModel):

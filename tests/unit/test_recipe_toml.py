@@ -68,7 +68,7 @@ def test_a_recipe_that_is_not_there(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         ("method = 'nb'\n[features]\nmin_df = " + "[" * 1500 + "]" * 1500, "nested more than 100 deep"),
-        ("method = 'svm'\nfeatures = 0.5\n", r"\[features\] of a recipe holds settings by name, not 0.5"),
+        ("method = 'svm'\nfeatures = 0.5\n", r"features holds settings by name, such as .*, not 0.5"),
         ("method = 5\n", "A recipe names its method"),
         ("method = 'svm'\n[decision]\nrule = {a = 1}\n", "Unknown decision rule"),
         ("method = 'svm'\nfeatures = 9" + "9" * 5000, "This is not TOML"),

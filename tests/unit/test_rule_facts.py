@@ -217,7 +217,7 @@ def test_rules_without_anything_special() -> None:
 
 def test_thresholds_of_labels_are_a_mapping() -> None:
     changed: list[Any] = []
-    thresholds = LabelThresholds(["roads", "buses"], [0.5, 0.25], changed.append)
+    thresholds = LabelThresholds({"roads": 0.5, "buses": 0.25}, changed.append)
     thresholds["roads"] = 1
     assert dict(thresholds) == {"roads": 1.0, "buses": 0.25}
     assert (len(thresholds), list(thresholds), type(thresholds["roads"])) == (2, ["roads", "buses"], float)

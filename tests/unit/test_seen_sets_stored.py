@@ -26,7 +26,7 @@ def test_saved_and_loaded(tmp_path: Path, curve: str) -> None:
     kind = model.decided_.score_kind
     np.testing.assert_array_equal(again.set_probabilities(scores, kind), rule.set_probabilities(scores, kind))
     assert loaded.predict(TEXTS) == model.predict(TEXTS) == [loaded.predict([text])[0] for text in TEXTS]
-    assert loaded.thresholds is None
+    assert not loaded.thresholds
 
 
 def test_learning_again_forgets_the_sets() -> None:

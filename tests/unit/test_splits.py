@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manylabel.data import splits
+from manylabel.data import Corpus, splits
 from manylabel.exceptions import DataError, ParameterError
 
 
@@ -29,6 +29,18 @@ def test_holdout_sizes():
     assert np.array_equal(np.sort(np.concatenate([train, test])), np.arange(9603))
     assert train.dtype == np.int64
     assert (np.diff(train) > 0).all()
+
+
+def test_a_corpus_is_indexed_by_rows_or_by_a_mask():
+    """A mask was read as the rows 0 and 1, and a row that is not there was an IndexError of a list."""
+    corpus = Corpus(["a", "b", "c"])
+    assert corpus.subset(np.array([True, False, True])).ids == ["a", "c"]
+    assert corpus.subset([-1, 0]).ids == ["c", "a"]
+    assert corpus.subset([]).ids == []
+    with pytest.raises(DataError, match="There is no row 3: the corpus has 3 documents, counted from 0"):
+        corpus.subset([0, 3])
+    with pytest.raises(DataError, match="The mask has 2 values, but the corpus 3 documents"):
+        corpus.subset([True, False])
 
 
 def test_repeated_random_in_shares_and_in_numbers():

@@ -47,6 +47,21 @@ def test_counts_of_new_documents_give_the_model_of_all_documents(method):
     assert record["before"]["documents"] == 80
 
 
+@pytest.mark.parametrize("change", ["retire", "add"])
+def test_one_name_in_place_of_a_list_is_refused(change):
+    model = TextClassifier("nb-binary").fit(["late bus", "bad road"] * 4, [["buses"], ["roads"]] * 4)
+    with pytest.raises(ParameterError, match=rf"{change} must be a list of names, not 'roads'"):
+        model.update(**{change: "roads"})
+
+
+def test_a_model_with_label_descriptions_is_refused_with_its_own_reason():
+    """Svm alone learns each label by itself, and can be updated."""
+    texts, labels = ["late bus", "bad road", "late road"] * 4, [["buses"], ["roads"], []] * 4
+    model = TextClassifier("svm", folds=2).fit(texts, labels, descriptions={"roads": "holes in the road"})
+    with pytest.raises(UnsupportedError, match=r"^svm with label descriptions learns all labels together"):
+        model.update(["a tram"], [["trams"]])
+
+
 def test_counts_stay_exact_after_labels_were_retired():
     settings = {"features": HASHED, "decision": {"rule": "threshold", "value": 0.5}}
     model = TextClassifier("nb-binary", **settings).fit(OLD.texts, OLD.label_sets, label_names=NAMES)

@@ -18,6 +18,7 @@ from manylabel.catalog import combined, linear, naive_bayes, nonlinear
 from manylabel.catalog.method import Method
 from manylabel.decisions.table import RULES
 from manylabel.exceptions import ParameterError, UnknownNameError
+from manylabel.setting_values import OWN_MODEL
 from manylabel.wording import setting_name, settings_text, shown
 
 __all__ = [
@@ -82,7 +83,7 @@ Names in braces are settings, which `counterpart` gives as their reader does."""
 def find_method(name: object) -> Method:
     """The row of a method; the error about an unknown name suggests the nearest one, or our counterpart of it."""
     if not isinstance(name, str):
-        hint = "Give a method by its name. A model of your own reads matrices, as a scikit-learn estimator does."
+        hint = f"Give a method by its name. {OWN_MODEL}"
         raise UnknownNameError("method", shown(name), METHODS, hint)
     if name not in METHODS:
         raise UnknownNameError("method", name, METHODS, counterpart(name))

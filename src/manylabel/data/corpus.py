@@ -155,8 +155,17 @@ class Corpus:
         return label_matrix(self.label_sets, self.label_names if names is None else names)
 
     def subset(self, rows: Sequence[int] | np.ndarray[Any, Any]) -> Corpus:
-        """The documents of the given rows, in that order; label names are kept."""
-        index = np.asarray(rows, dtype=np.intp)
+        """The documents of the given rows, in that order, or of a mask of booleans; label names are kept.
+
+        >>> Corpus(["a", "b", "c"]).subset([2, 0]).ids, Corpus(["a", "b", "c"]).subset([False, True, True]).ids
+        (['c', 'a'], ['b', 'c'])
+        """
+        index, n = np.asarray(rows), len(self.ids)
+        if index.dtype.kind == "b" and len(index) != n:
+            raise DataError(f"The mask has {counted(len(index), 'value')}, but the corpus {counted(n, 'document')}.")
+        index = np.flatnonzero(index) if index.dtype.kind == "b" else index.astype(np.intp)
+        if len(outside := index[(index < -n) | (index >= n)]):
+            raise DataError(f"There is no row {outside[0]}: the corpus has {counted(n, 'document')}, counted from 0.")
         positions = index.tolist()
 
         def pick(values: Sequence[Any]) -> list[Any]:

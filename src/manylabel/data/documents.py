@@ -151,6 +151,12 @@ def is_frame(given: Any) -> bool:
     return isinstance(given, tuple(frames))
 
 
+def is_series(given: Any) -> bool:
+    """Whether the object is a Series of pandas, which is not imported for the question."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(given, pandas.Series)
+
+
 def frame_columns(frame: Any) -> dict[str, npt.NDArray[Any]]:
     """The columns of a DataFrame by name; a name that occurs twice is an error."""
     names = [str(name) for name in frame.columns]
@@ -272,6 +278,8 @@ def _not_a_text(value: object, position: int, field: str | None = None) -> DataE
         remedy = "Replace missing texts by '' (in pandas: fillna('')), or leave these documents out."
     elif isinstance(value, (list, tuple, Set)):
         remedy += " If it holds labels, pass it as labels and leave it out of the documents."
+    elif isinstance(value, (int, float, np.number)):
+        remedy += " One document of numbers is a matrix of one row, in pandas frame.iloc[[0]]."
     elif isinstance(value, bytes):
         remedy = "Decode it first, for example document.decode('utf-8')."
     return DataError(f"{what} is {type(value).__name__} {value!r:.40}, not a text {COUNTED}.", remedy=remedy)

@@ -15,7 +15,7 @@ from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import numbered_lines
 from manylabel.estimator import Ints
-from manylabel.exceptions import DataError
+from manylabel.exceptions import DataError, ParameterError
 from manylabel.wording import counted, settings_text
 
 SEPARATORS = ("::", " > ", "--", " / ", "/", "|", "\\", ".")
@@ -298,5 +298,9 @@ def hierarchy_columns(
     """The nodes of a hierarchy at or above the labels, and the index of each node's parent; None without one."""
     if hierarchy is None:
         return None, None
+    if not isinstance(hierarchy, (Hierarchy, Mapping)):
+        raise ParameterError(
+            f"hierarchy is the parent of each child label, such as {{'roads/holes': 'roads'}}, not {hierarchy!r:.80}."
+        )
     forest = hierarchy if isinstance(hierarchy, Hierarchy) else Hierarchy(dict(hierarchy))
     return forest.columns(names)

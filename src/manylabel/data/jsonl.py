@@ -131,6 +131,14 @@ def _record(
             remedy='Write each document as {"text": "…", "labels": ["…"]}.',
         )
         return None
+    if record and all(isinstance(column, dict) for column in record.values()):
+        problems.report(
+            f"The {what} holds a table by columns, as pandas writes it: {', '.join(record)[:80]}.",
+            path=path,
+            line=number,
+            remedy="Write one object per document: frame.to_json(path, orient='records', lines=True).",
+        )
+        return None
     if has_surrogates and not _is_text(record):
         problems.report(
             f"The {what} holds half of a surrogate pair (\\ud…), which is not a character.",

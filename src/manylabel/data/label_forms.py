@@ -7,8 +7,7 @@ refused with a sentence that names both.
 from __future__ import annotations
 
 import operator
-import sys
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
@@ -17,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.data.corpus import Corpus, Text
-from manylabel.data.documents import COUNTED, frame_columns, is_frame, is_missing, length_of, read_documents
+from manylabel.data.documents import COUNTED, frame_columns, is_frame, is_missing, is_series, length_of, read_documents
 from manylabel.data.labels import LabelSets, label_matrix, label_sets
 from manylabel.data.layout import JOINING
 from manylabel.estimator import Csr, check_sparse
@@ -95,17 +94,12 @@ to scores first, for example (scores >= 0.5).
         return _labels_of_frame(labels, known, others)
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
         return _labels_of_array(labels, known, others)
-    is_array = not isinstance(labels, (list, tuple)) and isinstance(labels, Sequence | np.ndarray | _series())
+    is_list = isinstance(labels, (list, tuple))
+    is_array = not is_list and (isinstance(labels, Sequence | np.ndarray) or is_series(labels))
     rows = list(labels)
-    if not at_least and known is None and not any(isinstance(row, str) or row for row in rows):
+    if not at_least and known is None and all(isinstance(row, Sized) and not len(row) for row in rows):
         return Labels([], Csr((len(rows), 0)), "sets")
     return _labels_of_list(rows, known, "classes" if is_array else "names", others)
-
-
-def _series() -> type:
-    """The class of pandas' Series; where pandas was never imported, a class that nothing is an instance of."""
-    pandas = sys.modules.get("pandas")
-    return np.ndarray if pandas is None else cast(type, pandas.Series)
 
 
 def _labels_of_frame(frame: Any, known: Sequence[str] | None, others: str) -> Labels:
@@ -193,8 +187,8 @@ def _labels_of_list(given: list[Any], known: Sequence[str] | None, single: Label
     if kinds and all(issubclass(kind, (str, bool, int, float)) for kind in kinds):
         kind, sets = _kind_of(kinds, rows), [[row] for row in rows]
         form = single if kind == "str" else "classes"  # numbers come back as an array, as in scikit-learn
-        if kind == "str" and known is None:
-            _check_not_joined(set(rows))
+        if kind == "str":
+            _check_not_joined(set(rows), known or ())
     else:
         sets, form = [_label_set(row, number) for number, row in enumerate(rows)], "sets"
         kind = _kind_of({type(value) for values in sets for value in values}, sets)
@@ -210,6 +204,7 @@ def _labels_of_list(given: list[Any], known: Sequence[str] | None, single: Label
             remedy="Give at least one document with a label.",
         )
     named = sets if kind == "str" else [[str(value) for value in values] for values in sets]
+    _check_spellings(map(str, used), known or ())
     if known is None:
         _check_no_blanks(rows, named)
     names = [str(value) for value in used] if known is None else list(known)
@@ -239,22 +234,42 @@ def _check_no_blanks(rows: list[Any], named: list[list[str]]) -> None:
         )
 
 
-def _check_not_joined(names: set[str]) -> None:
+def _check_not_joined(found: set[str], known: Iterable[str]) -> None:
     """Raise `DataError` for a name such as ``a;b`` where ``a`` and ``b`` are names of their own."""
+    names = found.union(known)
     for sign in (";", "|", ","):
-        for name in sorted(name for name in names if sign in name):
+        for name in sorted(name for name in found.difference(known) if sign in name):
             if all(piece.strip() in names for piece in name.split(sign)):
                 raise DataError(
                     f"The label {name!r} can be one label or several that are joined by {sign!r}.",
-                    remedy=f"For several, pass [label.split({sign!r}) for label in labels]; for one, pass [[label] for "
-                    "label in labels].",
+                    remedy=f"For several, pass [[one.strip() for one in label.split({sign!r}) if one.strip()] for "
+                    "label in labels]; for one, pass [[label] for label in labels].",
                 )
+
+
+def _check_spellings(found: Iterable[str], known: Iterable[str]) -> None:
+    """Raise `DataError` for a printed list of labels, and for a label with blanks around the name of another one."""
+    new = set(found).difference(known)
+    if printed := sorted(name for name in new if name.startswith(("['", '["'))):
+        raise DataError(
+            f"The label {printed[0]!r} is a list that was written as text, as pandas does in CSV.",
+            remedy="Make lists of such texts first: [ast.literal_eval(text) for text in labels].",
+        )
+    if padded := sorted(name for name in new if name != name.strip() and name.strip() in new.union(known)):
+        raise DataError(
+            f"The labels {padded[0]!r} and {padded[0].strip()!r} differ in blanks only.",
+            remedy="Remove blanks around labels first, for example with label.strip().",
+        )
 
 
 def _label_set(row: Any, number: int) -> list[Any]:
     """The labels of one document as a list."""
-    if not isinstance(row, (list, tuple, Set, np.ndarray)):
-        remedy = "For a document without labels, give []." if is_missing(row) else None
+    if not isinstance(row, Iterable) or isinstance(row, (str, bytes, Mapping)):
+        remedy = (
+            "For a document without labels, give []."
+            if is_missing(row)
+            else "Give a list for each document, for example [['buses'], ['roads', 'buses'], []]."
+        )
         raise DataError(f"Labels must be lists of names; document {number} has {row!r} {COUNTED}.", remedy=remedy)
     values = [value.item() if isinstance(value, np.generic) else value for value in row]
     if wrong := [value for value in values if not isinstance(value, (str, bool, int, float))]:
@@ -329,7 +344,7 @@ def read_labelled(
 
 def _check_labels_apart(documents: Any, labels: Any) -> None:
     """Raise an error where a column of labels is a column of the documents too: a model would learn to read it."""
-    if not is_frame(documents) or not (is_frame(labels) or isinstance(labels, _series())):
+    if not is_frame(documents) or not (is_frame(labels) or is_series(labels)):
         return
     own = list(labels.columns) if is_frame(labels) else [labels.name]
     if both := [str(name) for name in own if name in list(documents.columns)]:

@@ -118,11 +118,12 @@ def checked_thresholds(
     values: float | Mapping[str, float], labels: Sequence[str], probabilities: bool
 ) -> tuple[Ints, Floats]:
     """The columns of labels and their new thresholds; a number is the threshold of all labels."""
-    given = values if isinstance(values, Mapping) else dict.fromkeys(labels, values)
+    found = values if isinstance(values, Mapping) else dict.fromkeys(labels, values)
+    given = {str(label): value for label, value in found.items()}  # labels of a model may be numbers
     places = {label: column for column, label in enumerate(labels)}
     for label, value in given.items():
         if label not in places:
-            raise UnknownNameError("label", str(label), list(labels))
+            raise UnknownNameError("label", label, list(labels))
         number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
         if not number or not math.isfinite(value) or (probabilities and not 0 <= value <= 1):
             wanted = "a number from 0 to 1, because scores are shown as probabilities" if probabilities else "a number"
@@ -170,10 +171,10 @@ def checked_target(precision: float | None, recall: float | None) -> tuple[Liter
 
 
 class LabelThresholds(MutableMapping[str, float]):
-    """The threshold of each label of a model; assigning to a label corrects the model.
+    """The threshold of each label of a model, by its name or number; assigning to a label corrects the model.
 
     >>> changed = []
-    >>> thresholds = LabelThresholds(["roads", "buses"], [0.5, 0.25], changed.append)
+    >>> thresholds = LabelThresholds({"roads": 0.5, "buses": 0.25}, changed.append)
     >>> thresholds
     {'roads': 0.5, 'buses': 0.25}
     >>> thresholds["buses"] = 0.4
@@ -181,20 +182,20 @@ class LabelThresholds(MutableMapping[str, float]):
     [{'buses': 0.4}]
     """
 
-    def __init__(
-        self, labels: Sequence[str], values: Sequence[float], change: Callable[[Mapping[str, float]], None]
-    ) -> None:
-        self._values = dict(zip(labels, values, strict=True))
+    def __init__(self, values: Mapping[str, float], change: Callable[[Mapping[str, float]], None]) -> None:
+        self._values = dict(values)
         self._change = change
 
-    def __getitem__(self, label: str) -> float:
-        if label not in self._values:
+    def __getitem__(self, label: object) -> float:
+        if not self._values:
+            raise KeyError("The decision rule of this model has no thresholds of labels.")
+        if str(label) not in self._values:
             raise KeyError(str(UnknownNameError("label", label, self._values)))
-        return self._values[label]
+        return self._values[str(label)]
 
-    def __setitem__(self, label: str, value: float) -> None:
-        self._change({label: value})
-        self._values[label] = float(value)
+    def __setitem__(self, label: object, value: float) -> None:
+        self._change({str(label): value})
+        self._values[str(label)] = float(value)
 
     def __delitem__(self, label: str) -> None:
         raise DecisionError("A label keeps its threshold. To never predict it, set the threshold to 1.")

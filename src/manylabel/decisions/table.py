@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from manylabel.exceptions import UnknownNameError
-from manylabel.wording import shown
+from manylabel.wording import settings_text, shown
 
 if TYPE_CHECKING:
     from manylabel.decisions.base import DecisionRule
@@ -39,3 +39,21 @@ def find_rule(name: str) -> type[DecisionRule]:
     module, _, attribute = RULES[name].partition(":")
     found: type[DecisionRule] = getattr(import_module(module), attribute)
     return found
+
+
+def rule_hint(name: str) -> str:
+    """How to choose the rule of this name, or a rule that has a setting of this name; empty where there is none.
+
+    >>> rule_hint("threshold")
+    "It is a decision rule: decision={'rule': 'threshold'}, with the settings value, fallback."
+    >>> rule_hint("k")
+    "It is a setting of another decision rule: decision={'rule': 'top-k'}."
+    """
+    if name in RULES:
+        settings = ", ".join(find_rule(name).parameter_defaults())
+        more = f", with the settings {settings}" if settings else ""
+        return f"It is a decision rule: {settings_text(**{'decision.rule': name})}{more}."
+    rules = [rule for rule in RULES if name in find_rule(rule).parameter_defaults()]
+    if not rules:
+        return ""
+    return f"It is a setting of another decision rule: {settings_text(**{'decision.rule': rules[0]})}."

@@ -45,7 +45,7 @@ class Labeller(Protocol):
         """The resolved settings."""
 
     @property
-    def thresholds(self) -> Mapping[str, float] | None:
+    def thresholds(self) -> Mapping[str, float]:
         """The threshold of each label."""
 
     def iter_decisions(self, documents: Any) -> Iterator[tuple[Csr, Callable[[], Floats]]]:
@@ -171,8 +171,8 @@ def _metrics(T: Csr, S: Csr, ranking: dict[str, float], parents: Ints | None) ->
 
 def _label_rows(classifier: Labeller, names: Sequence[str], T: Csr, S: Csr) -> list[LabelRow]:
     counts = label_counts(T, S)
+    thresholds = classifier.thresholds
     trained = dict(zip(classifier.labels_, np.asarray(classifier.label_counts_).tolist(), strict=True))
-    thresholds = classifier.thresholds or {}
     rows = []
     columns = zip(names, counts.tp.tolist(), counts.fp.tolist(), counts.fn.tolist(), strict=True)
     for name, hits, false, missed in columns:

@@ -339,7 +339,8 @@ class FeaturePipeline(Estimator):
             names = self.vectorizer_.get_feature_names_out()
         else:
             numbered = [f"x{column}" for column in range(self.n_columns_ or 0)]
-            names = np.array(self.column_names_ or numbered, dtype=object)
+            own = self.column_names_ if self.transformer_ is None else self.transformer_.names()
+            names = np.array(own or numbered, dtype=object)
         if self.selector_ is not None:
             names = self.selector_.get_feature_names_out(names)
         rules = [] if self.keywords_ is None else [f"rule: {label}" for label in self.keywords_.queries()]

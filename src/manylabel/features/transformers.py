@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from manylabel.data.corpus import Text
-from manylabel.data.documents import read_documents, rows_of, strings
+from manylabel.data.documents import length_of, read_documents, rows_of, strings
 from manylabel.estimator import Csr, Estimator, Ints
 from manylabel.exceptions import DataError, ParameterError
+from manylabel.wording import counted
 
 DENSE = 0.5
 """Ready-made matrices with at least this share of non-zeros are passed to a transformer as dense arrays."""
@@ -61,11 +62,19 @@ class DocumentTransformer:
         from sklearn.base import clone
 
         self.transformer = clone(self.transformer)
-        return _as_matrix(self.transformer.fit_transform(self._given(documents), Y), self.transformer)
+        found = self.transformer.fit_transform(self._given(documents), Y)
+        return _as_matrix(found, self.transformer, length_of(documents))
 
     def transform(self, documents: Sequence[Text] | Csr) -> Csr:
         """X of any documents."""
-        return _as_matrix(self.transformer.transform(self._given(documents)), self.transformer)
+        return _as_matrix(self.transformer.transform(self._given(documents)), self.transformer, length_of(documents))
+
+    def names(self) -> list[str] | None:
+        """The names that the fitted transformer gives its columns; None where it gives none."""
+        try:
+            return [str(name) for name in self.transformer.get_feature_names_out()]
+        except (AttributeError, ValueError):  # a FunctionTransformer without names, or names that need others
+            return None
 
     def rows_in_folds(self, documents: Sequence[Text] | Csr, Y: Csr) -> FoldRows:
         """A function that fits a copy to the training documents of a fold and returns X of them and of the others.
@@ -92,11 +101,18 @@ class DocumentTransformer:
         return strings(documents)
 
 
-def _as_matrix(found: Any, transformer: Any) -> Csr:
-    matrix = read_documents(found)
+def _as_matrix(found: Any, transformer: Any, n_documents: int) -> Csr:
+    name = type(transformer).__name__
+    try:
+        matrix = read_documents(found)
+    except DataError as error:
+        raise DataError(f"{name} has to return one row of numbers per document. It returned: {error.problem}") from None
+    if isinstance(matrix, Csr) and matrix.shape[0] != n_documents:
+        rows, given = counted(matrix.shape[0], "row"), counted(n_documents, "document")
+        raise DataError(f"{name} has to return one row of numbers per document. It returned {rows} for {given}.")
     if not isinstance(matrix, Csr):
         raise DataError(
-            f"{type(transformer).__name__} returned texts where one row of numbers per document is expected.",
+            f"{name} returned texts where one row of numbers per document is expected.",
             remedy="Put a vectoriser behind it, for example with sklearn.pipeline.make_pipeline.",
         )
     return matrix

@@ -157,14 +157,7 @@ def indicator(Y: LabelMatrix, name: str = "Y") -> Csr:
     >>> indicator([[0, 1], [0, 0]]).indices
     array([1], dtype=int32)
     """
-    if not sparse.issparse(Y):
-        Y = np.asarray(Y)
-        if Y.ndim != 2:
-            raise DataError(
-                f"{name} must be a table of documents × labels, not an array of {Y.ndim} dimension(s).",
-                remedy="For a single column of 0 and 1, use y.reshape(-1, 1).",
-            )
-    matrix: Any = Csr(as_csr(Y))
+    matrix: Any = Csr(as_csr(Y if sparse.issparse(Y) else _table(Y, name)))
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
@@ -181,6 +174,25 @@ def indicator(Y: LabelMatrix, name: str = "Y") -> Csr:
     result = Csr((np.ones(matrix.nnz, dtype=np.int8), matrix.indices, matrix.indptr), shape=matrix.shape)
     result.has_canonical_format = True
     return result
+
+
+def _table(Y: LabelMatrix, name: str) -> npt.NDArray[Any]:
+    """Y as an array of two dimensions; lists of labels are an error that names what makes a table of them."""
+    try:
+        table = np.asarray(Y)
+    except ValueError:  # lists of different lengths
+        table = np.array(None, dtype=object)
+    if table.dtype.kind in "US" or (table.dtype.kind == "O" and table.ndim != 2):
+        raise DataError(
+            f"{name} must be a table of documents × labels that holds 0 and 1, not lists of labels.",
+            remedy="manylabel.data.label_matrix(labels, names) makes one of them; names are all labels.",
+        )
+    if table.ndim != 2:
+        raise DataError(
+            f"{name} must be a table of documents × labels, not an array of {table.ndim} dimension(s).",
+            remedy="For a single column of 0 and 1, use y.reshape(-1, 1).",
+        )
+    return table
 
 
 def _pair(Y_true: LabelMatrix, Y_pred: LabelMatrix) -> tuple[Any, Any]:

@@ -18,6 +18,7 @@ from manylabel.estimator import Floats, Ints
 from manylabel.exceptions import DataError, UnknownNameError
 from manylabel.metrics.counts import LabelMatrix
 from manylabel.metrics.ranks import LabelRanks, label_ranks
+from manylabel.parameters import names_given
 
 
 def one_error(ranks: LabelRanks) -> float:
@@ -271,7 +272,8 @@ def metrics_of_ranks(ranks: LabelRanks, names: Iterable[str] | None = None) -> d
     Where the ranks know no propensities, "all" leaves out the metrics that need them.
     """
     known = [name for name, one in RANKING_METRICS.items() if ranks.gain is not None or not one.uses_propensities]
-    return {name: find_ranking_metric(name).compute(ranks) for name in (known if names is None else names)}
+    wanted = known if names is None else names_given("names", names)
+    return {name: find_ranking_metric(name).compute(ranks) for name in wanted}
 
 
 def compute_ranking_metrics(

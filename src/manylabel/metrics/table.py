@@ -10,6 +10,7 @@ from manylabel.metrics import document_metrics as by_document
 from manylabel.metrics import label_metrics as by_label
 from manylabel.metrics.counts import DocumentCounts, LabelCounts, LabelMatrix, document_counts, label_counts
 from manylabel.metrics.label_metrics import Over
+from manylabel.parameters import names_given
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,7 +241,8 @@ def count_all(Y_true: LabelMatrix, Y_pred: LabelMatrix) -> Counts:
 
 def metrics_of_counts(counts: Counts, names: Iterable[str] | None = None) -> dict[str, float]:
     """The named metrics (default: all), computed from counts, for example of several batches."""
-    return {name: find_metric(name).compute(counts) for name in (METRICS if names is None else names)}
+    wanted = METRICS if names is None else names_given("names", names)
+    return {name: find_metric(name).compute(counts) for name in wanted}
 
 
 def compute_metrics(Y_true: LabelMatrix, Y_pred: LabelMatrix, names: Iterable[str] | None = None) -> dict[str, float]:

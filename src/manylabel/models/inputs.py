@@ -49,7 +49,15 @@ def check_features(owner: MultiLabelModel, X: object, *, reset: bool, non_negati
 def _check_dense(owner: MultiLabelModel, X: object, reset: bool) -> Csr:
     from sklearn.utils.validation import validate_data
 
-    return Csr(validate_data(owner, X, reset=reset, accept_sparse="csr", dtype=np.float64))
+    try:
+        return Csr(validate_data(owner, X, reset=reset, accept_sparse="csr", dtype=np.float64))
+    except ValueError as error:
+        if "could not convert string to float" not in str(error):
+            raise
+    raise DataError(
+        f"{type(owner).__name__} reads numbers, but X holds texts.",
+        remedy="Give texts to TextClassifier, or turn them into a matrix with manylabel.features.Vectorizer first.",
+    )
 
 
 def _check_sparse(owner: MultiLabelModel, X: Any, reset: bool) -> Csr:
@@ -135,7 +143,7 @@ def _dense_targets(name: str, Y: object, classes: npt.NDArray[Any] | None) -> Ta
     raise DataError(
         f"{name} needs Y as a documents × labels matrix of 0 and 1 (sparse or dense) or as one class "
         f"per document, not {type(Y).__name__}. Turn lists of label names into a matrix with "
-        "manylabel.data.labels.label_matrix."
+        "manylabel.data.label_matrix."
     )
 
 
