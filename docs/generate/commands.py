@@ -12,7 +12,7 @@ from docs.build import table
 from docs.generate.api import linker
 from docs.generate.prose import code, inline
 from manylabel.cli.app import app
-from manylabel.cli.options import DataOptions
+from manylabel.cli.reading import DataOptions
 
 FOLDER = "reference/commands/"
 EXAMPLES = {

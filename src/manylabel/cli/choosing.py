@@ -11,6 +11,7 @@ import typer
 from manylabel.cli import encoders as e
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, remark, show, show_json, show_records, write_page, write_report
+from manylabel.cli.reading import DataOptions, takes_data_options
 from manylabel.cli.settings import make_overrides
 from manylabel.reports.page import skipped_notes
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from manylabel.reports.choosing_records import ComparisonRecord
 
 
-@o.takes_data_options()
+@takes_data_options()
 def compare(
     data: o.DataSets,
     method: Annotated[
@@ -69,7 +70,7 @@ def compare(
     model: o.NewModel = None,
     encoder: e.Encoder = None,
     *,
-    reading: o.DataOptions,
+    reading: DataOptions,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     memory: o.Memory = None,
@@ -170,7 +171,7 @@ def _write_comparison(
             write_page(diagram, drawn)
 
 
-@o.takes_data_options()
+@takes_data_options()
 def tune(
     data: o.Data,
     method: o.Method = None,
@@ -187,7 +188,7 @@ def tune(
     setting: o.Setting = None,
     split: o.SplitName = None,
     *,
-    reading: o.DataOptions,
+    reading: DataOptions,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     memory: o.Memory = None,

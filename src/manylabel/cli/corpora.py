@@ -15,6 +15,7 @@ import typer
 
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json
+from manylabel.cli.reading import DataOptions, takes_data_options
 from manylabel.reports.page import Column, Note, Table, skipped_notes
 from manylabel.wording import counted
 
@@ -80,13 +81,13 @@ def list_corpora(folder: Directory, json: o.Json = False) -> None:
         show([Note("\n".join(names) if names else f"{folder} has no corpus. Make one: manylabel corpora import")])
 
 
-@o.takes_data_options("hierarchy", "split_by", "limit")
+@takes_data_options("hierarchy", "split_by", "limit")
 def import_data(
     folder: Directory,
     name: Corpus,
     data: o.Data,
     *,
-    reading: o.DataOptions,
+    reading: DataOptions,
     no_label_applies: Annotated[
         bool,
         typer.Option(

@@ -12,6 +12,7 @@ import typer
 
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json
+from manylabel.cli.reading import DataOptions, takes_data_options
 from manylabel.reports.page import Note, skipped_notes
 
 DEFAULT_FUNCTIONS = ("chi2", "ig", "rs", "or")
@@ -32,7 +33,7 @@ class Combine(StrEnum):
     MAX = "max"
 
 
-@o.takes_data_options("hierarchy", "split_by")
+@takes_data_options("hierarchy", "split_by")
 def describe(
     data: o.Data,
     split: o.SplitName = None,
@@ -40,7 +41,7 @@ def describe(
         int, typer.Option("--labels", min=1, help="How many of the most frequent and of the rarest labels to list.")
     ] = 10,
     *,
-    reading: o.DataOptions,
+    reading: DataOptions,
     json: o.Json = False,
 ) -> None:
     """Describe data: documents, words and labels, which labels are frequent and rare, how unequal they are.
@@ -59,7 +60,7 @@ def describe(
     show([*describe_page(found.facts, asked, labels), *skipped_notes([str(problem) for problem in found.skipped])])
 
 
-@o.takes_data_options("hierarchy", "split_by")
+@takes_data_options("hierarchy", "split_by")
 def convert(
     data: o.Data,
     target: Annotated[
@@ -72,7 +73,7 @@ def convert(
     ] = None,
     split: o.SplitName = None,
     *,
-    reading: o.DataOptions,
+    reading: DataOptions,
     json: o.Json = False,
 ) -> None:
     """Read data of any known format, describe them, and write them in another format."""
@@ -112,7 +113,7 @@ def fetch(
         show([Note(f"{name} is in {path}."), Note(f"Next: manylabel evaluate {name}", "quiet")])
 
 
-@o.takes_data_options("hierarchy", "split_by")
+@takes_data_options("hierarchy", "split_by")
 def select(
     data: o.Data,
     function: Annotated[
@@ -156,7 +157,7 @@ def select(
     ] = None,
     split: o.SplitName = None,
     *,
-    reading: o.DataOptions,
+    reading: DataOptions,
     jobs: o.Jobs = None,
     json: o.Json = False,
 ) -> None:
@@ -196,7 +197,7 @@ def select(
         show([*select_page(found), *skipped_notes(found.skipped)])
 
 
-@o.takes_data_options("hierarchy", "split_by")
+@takes_data_options("hierarchy", "split_by")
 def rules(
     data: o.Data,
     words: Annotated[int, typer.Option("--words", min=1, help="The most words a keyword rule may have.")] = 6,
@@ -205,7 +206,7 @@ def rules(
     ] = 2,
     split: o.SplitName = None,
     *,
-    reading: o.DataOptions,
+    reading: DataOptions,
     json: o.Json = False,
 ) -> None:
     """Suggest a keyword rule per label, as a file to edit: manylabel rules DATA > rules.txt

@@ -9,10 +9,11 @@ import typer
 
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json, write_report
+from manylabel.cli.reading import DataOptions, takes_data_options
 from manylabel.cli.settings import make_overrides
 
 
-@o.takes_data_options("split_by")
+@takes_data_options("split_by")
 def distil(
     program: Annotated[
         Path,
@@ -48,7 +49,7 @@ def distil(
     labels: o.LabelRows = "20",
     report: o.HtmlReport = None,
     *,
-    reading: o.DataOptions,
+    reading: DataOptions,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     json: o.Json = False,

@@ -11,6 +11,7 @@ import typer
 from manylabel.cli import encoders as e
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, remark, show, show_json, show_records, write_page, write_report
+from manylabel.cli.reading import DataOptions, takes_data_options
 from manylabel.cli.settings import make_overrides
 from manylabel.reports.page import Block, skipped_notes
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from manylabel.tasks.evaluate import Evaluated
 
 
-@o.takes_data_options()
+@takes_data_options()
 def evaluate(
     data: o.DataSets,
     model: Annotated[
@@ -82,7 +83,7 @@ def evaluate(
         ),
     ] = None,
     *,
-    reading: o.DataOptions,
+    reading: DataOptions,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     memory: o.Memory = None,
@@ -266,7 +267,7 @@ def results(
         show(ranks_page([one.results for one in found]))
 
 
-@o.takes_data_options()
+@takes_data_options()
 def learning_curve(
     data: o.Data,
     method: o.Method = None,
@@ -278,7 +279,7 @@ def learning_curve(
     labels: o.LabelRows = "10",
     test_share: o.TestShare = 0.25,
     *,
-    reading: o.DataOptions,
+    reading: DataOptions,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     json: o.Json = False,

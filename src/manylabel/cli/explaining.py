@@ -11,6 +11,7 @@ import typer
 from manylabel.cli import encoders as e
 from manylabel.cli import options as o
 from manylabel.cli.display import progress_or_prompt, show, show_json, write_report
+from manylabel.cli.reading import DataOptions, takes_data_options
 
 if TYPE_CHECKING:
     from manylabel.classifier import TextClassifier
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from manylabel.tasks.explain import Question
 
 
-@o.takes_data_options(
+@takes_data_options(
     "hierarchy", "vocabulary", "label_language", "split_by", "label_column", "label_separator", "merge_labels",
     "drop_unlabelled",
 )  # fmt: skip
@@ -56,7 +57,7 @@ def explain(
     encoder: e.SameEncoder = None,
     report: o.HtmlReport = None,
     *,
-    reading: o.DataOptions,
+    reading: DataOptions,
     json: o.Json = False,
 ) -> None:
     """Show why a model predicts labels: the words for and against each label, highlighted in the text."""
@@ -90,7 +91,7 @@ def explain(
 
 
 def _explanations(
-    classifier: TextClassifier, text: str, question: Question, reading: o.DataOptions
+    classifier: TextClassifier, text: str, question: Question, reading: DataOptions
 ) -> Iterator[tuple[str, Explanation]]:
     """The explanations of what the argument names: lines of standard input, a file, a data set, or a text."""
     from manylabel.cli.line_documents import LineDocuments, is_plain_text

@@ -9,6 +9,7 @@ import typer
 
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json, write_page, write_report
+from manylabel.cli.reading import DataOptions, takes_data_options
 from manylabel.cli.settings import make_overrides
 
 LISTED = 200
@@ -19,7 +20,7 @@ KnownModel = Annotated[
 ]
 
 
-@o.takes_data_options("split_by")
+@takes_data_options("split_by")
 def labels(
     data: o.Data,
     model: KnownModel = None,
@@ -27,7 +28,7 @@ def labels(
     labels: o.LabelRows = "10",
     report: o.HtmlReport = None,
     *,
-    reading: o.DataOptions,
+    reading: DataOptions,
     memory: o.Memory = None,
     json: o.Json = False,
 ) -> None:
@@ -54,7 +55,7 @@ def labels(
         show([*labels_page(found.report, found.model, limit), *skipped_notes(found.skipped)])
 
 
-@o.takes_data_options("split_by")
+@takes_data_options("split_by")
 def audit(
     data: Annotated[
         str | None,
@@ -84,7 +85,7 @@ def audit(
     jobs: o.Jobs = None,
     report: o.HtmlReport = None,
     *,
-    reading: o.DataOptions,
+    reading: DataOptions,
     memory: o.Memory = None,
     json: o.Json = False,
 ) -> None:
@@ -119,7 +120,7 @@ def _correct(
     apply: Path | None,
     output: Path | None,
     revert: Path | None,
-    reading: o.DataOptions,
+    reading: DataOptions,
     memory: str | None,
     json: bool,
 ) -> None:
@@ -143,7 +144,7 @@ def _correct(
     show_json(done.as_dict()) if json else show([Note(done.text)])
 
 
-@o.takes_data_options("split_by", "hierarchy", "drop_unlabelled")
+@takes_data_options("split_by", "hierarchy", "drop_unlabelled")
 def suggest(
     data: o.Data,
     unlabelled: Annotated[
@@ -172,7 +173,7 @@ def suggest(
     seed: o.Seed = 0,
     report: o.HtmlReport = None,
     *,
-    reading: o.DataOptions,
+    reading: DataOptions,
     json: o.Json = False,
 ) -> None:
     """Choose the documents to label next: uncertain, of rare labels, and different from each other."""

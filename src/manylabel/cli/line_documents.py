@@ -16,7 +16,7 @@ from manylabel.cli.display import remark
 if TYPE_CHECKING:
     from io import BufferedReader
 
-    from manylabel.cli.options import DataOptions
+    from manylabel.cli.reading import DataOptions
     from manylabel.data.corpus import Text
     from manylabel.data.problems import Problems
     from manylabel.data.reading_options import ReadingOptions

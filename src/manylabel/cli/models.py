@@ -13,6 +13,7 @@ import typer
 from manylabel.cli import encoders as e
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, remark, show, show_json, write_page, write_report
+from manylabel.cli.reading import DataOptions, takes_data_options
 from manylabel.cli.settings import make_overrides, with_guarantee, with_recipe
 from manylabel.reports.page import Column, Note, Table
 
@@ -28,7 +29,7 @@ LabelDescriptions = Annotated[
 ]
 
 
-@o.takes_data_options("split_by")
+@takes_data_options("split_by")
 def train(
     data: Annotated[
         str | None,
@@ -62,7 +63,7 @@ def train(
     split: o.SplitName = None,
     single_label: o.SingleLabel = None,
     *,
-    reading: o.DataOptions,
+    reading: DataOptions,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     memory: o.Memory = None,
@@ -180,7 +181,7 @@ def card(
         show(card_page(found, limit))
 
 
-@o.takes_data_options("hierarchy", "split_by")
+@takes_data_options("hierarchy", "split_by")
 def thresholds(
     model: o.ModelFile,
     assigned: Annotated[
@@ -225,7 +226,7 @@ def thresholds(
     labels: o.LabelRows = "20",
     json: o.Json = False,
     *,
-    reading: o.DataOptions,
+    reading: DataOptions,
 ) -> None:
     """Show the thresholds of a model, or write a new model file in which they are corrected."""
     from manylabel.data.atomic import check_target

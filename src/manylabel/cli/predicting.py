@@ -19,6 +19,7 @@ import typer
 from manylabel.cli import encoders as e
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, progress_or_prompt, remark
+from manylabel.cli.reading import DataOptions, takes_data_options
 
 if TYPE_CHECKING:
     from manylabel.classifier import TextClassifier
@@ -44,7 +45,7 @@ AS_LINES = ("", "json", "ndjson", "txt")
 """Endings of files that JSON lines are written to, beside their own."""
 
 
-@o.takes_data_options(
+@takes_data_options(
     "hierarchy", "vocabulary", "label_language", "split_by", "label_column", "label_separator", "merge_labels",
     "drop_unlabelled",
 )  # fmt: skip
@@ -123,7 +124,7 @@ def predict(
     cluster: o.Cluster = None,
     json: o.Json = False,
     *,
-    reading: o.DataOptions,
+    reading: DataOptions,
 ) -> None:
     """Label documents with a model: one prediction per line, in the order of the documents."""
     from manylabel.classifier import TextClassifier
@@ -189,7 +190,7 @@ def predict(
 def _pieces(
     classifier: TextClassifier,
     data: str,
-    reading: o.DataOptions,
+    reading: DataOptions,
     asked: Asked,
     memory: str | None,
     vectors: str | None,

@@ -9,9 +9,10 @@ import typer
 
 from manylabel.cli import options as o
 from manylabel.cli.display import progress, show, show_json, write_report
+from manylabel.cli.reading import DataOptions, takes_data_options
 
 
-@o.takes_data_options("hierarchy", "split_by")
+@takes_data_options("hierarchy", "split_by")
 def update(
     model: o.ModelFile,
     data: Annotated[
@@ -84,7 +85,7 @@ def update(
     ] = None,
     split: o.SplitName = None,
     *,
-    reading: o.DataOptions,
+    reading: DataOptions,
     jobs: o.Jobs = None,
     report: o.HtmlReport = None,
     json: o.Json = False,
