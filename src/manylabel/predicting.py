@@ -167,7 +167,7 @@ class TextPredictor(TextModel):
         return LabelThresholds(found, self.correct_thresholds)
 
     @thresholds.setter
-    def thresholds(self, values: float | Mapping[str, float]) -> None:
+    def thresholds(self, values: float | Mapping[Any, float]) -> None:
         self.correct_thresholds(values)
 
     def thresholds_for(self, *, precision: float | None = None, recall: float | None = None) -> dict[str, float]:
@@ -182,7 +182,7 @@ class TextPredictor(TextModel):
         found = thresholds_for_target(figures, *target, decided.score_kind, decided.calibration_)
         return {name: shown for name, shown in zip(self.labels_, found.tolist(), strict=True) if not math.isnan(shown)}
 
-    def correct_thresholds(self, values: float | Mapping[str, float], reason: str = "set") -> None:
+    def correct_thresholds(self, values: float | Mapping[Any, float], reason: str = "set") -> None:
         """Set the thresholds of some labels (a mapping) or of all (a number), in the units of `predict_scores`.
 
         `reason` is kept in the record of the change, which the model file holds and ``inspect`` prints. The expected
@@ -283,7 +283,7 @@ class TextPredictor(TextModel):
         return remarks_of(self.decided_, self.labels_, self._batches(documents))
 
     def explain(
-        self, document: Any, *, labels: Sequence[str] | None = None, runners_up: int = 2, what_if: bool = True
+        self, document: Any, *, labels: Sequence[str | int] | None = None, runners_up: int = 2, what_if: bool = True
     ) -> Explanation:
         """Why labels are predicted for one document, and why others nearly are.
 
