@@ -214,7 +214,8 @@ class Training:
         if self.pipeline.vectors_ is not None and (vectors := self.pipeline.vectors_.of_names(labels)) is not None:
             facts["label_vectors"] = vectors
         if "name_terms" in self.decided.wants and descriptions is None and self._reads_words():
-            facts["name_terms"] = self.pipeline.transform(list(labels))
+            names, view = self.pipeline.transform(list(labels)), self.pipeline.vectors_
+            facts["name_terms"] = names if view is None else Csr(names[:, : names.shape[1] - view.dimensions])
         if parents is not None:
             facts["parents"] = parents
         if deadline is not None:
@@ -226,9 +227,9 @@ class Training:
         return facts
 
     def _reads_words(self) -> bool:
-        """Whether X holds the counts of words of texts without fields, and nothing else."""
+        """Whether X holds the counts of words of texts without fields, and nothing else but vectors behind them."""
         pipeline = self.pipeline
-        others = pipeline.keywords_, pipeline.vectors_, pipeline.weighting_
+        others = pipeline.keywords_, pipeline.weighting_
         return all(one is None for one in others) and (
             pipeline.vectorizer_ is not None and pipeline.vectorizer_.fields is None
         )

@@ -267,6 +267,7 @@ NAMES = {
         "HierarchicalStrategy",
         "LabelPowerset",
         "LabelTree",
+        "NameWords",
         "OneVsOne",
         "Propagated",
         "Resampled",

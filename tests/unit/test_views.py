@@ -97,7 +97,7 @@ def test_views_and_vectors_are_members_of_one_stack(tmp_path: Path, monkeypatch:
     assert choice is not None
     assert list(choice["settings"]["views"]) == ["characters"]
     assert choice["settings"]["vectors"]
-    assert choice["settings"]["stacked"] == 5  # terms, vectors, characters, naive Bayes, and names of labels
+    assert choice["settings"]["stacked"] == 6  # terms, vectors, characters, naive Bayes, names twice
     names = model.get_feature_names_out()
     assert [name.partition(":")[0] for name in names[-4:]] == ["characters", "vector", "vector", "vector"]
     texts = [*towns(6)[0], "", "zzz", "Chester"]

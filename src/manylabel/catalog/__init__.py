@@ -175,6 +175,7 @@ def storable_classes() -> Mapping[str, str]:
         "manylabel.strategies.viewed_member:ViewedMember",
         "manylabel.features.views:FurtherViews",
         "manylabel.strategies.described:DescribedLabels",
+        "manylabel.strategies.name_words:NameWords",
         "manylabel.models.label_columns:LabelColumns",
         "manylabel.models.name_similarity:NameSimilarity",
         "manylabel.models.named_svm:NamedSVM",

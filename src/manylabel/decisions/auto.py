@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any, ClassVar
 
 from manylabel.decisions.base import DecisionRule
-from manylabel.decisions.combined import combine, name_member
+from manylabel.decisions.combined import combine, name_members
 from manylabel.decisions.decided import DecidedModel
 from manylabel.decisions.label_names import with_label_names
 from manylabel.decisions.scored import Scored
@@ -387,8 +387,9 @@ class AutoModel(DecidedModel):
         is_small = documents.X.shape[0] < LEAST_DOCUMENTS and not self._vectors
         if is_small or not self._can_stack(Y.shape[1], documents):
             return []
-        name = name_member(self._vectors, documents)
-        members = [*members, *([] if name is None else [Scored(name, *documents(name, Y))])]
+        first = members[0].model
+        names = name_members(first, documents) if isinstance(first, WeightedMember) and self.label_names else []
+        members = [*members, *(Scored(name, *documents(name, Y)) for name in names)]
         found = combine(members, "stacked", rule, Y, documents, self.n_jobs)
         settings = {name: value for one in members for name, value in one.settings.items() if name != "C"}
         return [replace(found, settings={**settings, "stacked": len(members)})]

@@ -15,6 +15,7 @@ from manylabel.models.base import MultiLabelModel
 from manylabel.models.name_similarity import NameSimilarity
 from manylabel.models.out_of_fold import OutOfFold
 from manylabel.strategies.ensemble import Ensemble
+from manylabel.strategies.name_words import NameWords
 from manylabel.strategies.stacking import combined_out_of_fold, constant_labels, of_unseen_documents, with_constants
 from manylabel.strategies.viewed_member import ViewedMember
 from manylabel.strategies.weighted_member import WeightedMember
@@ -65,15 +66,20 @@ def combine(
     )
 
 
-def name_member(vectors: int, documents: OutOfFold) -> WeightedMember | None:
-    """The similarity of documents to the names of labels, a member of a stack; None without vectors of names.
+def name_members(model: WeightedMember, documents: OutOfFold) -> list[WeightedMember]:
+    """The similarity of documents to the names of labels, members of a stack: by words, and by the vectors behind them.
 
-    `vectors` is the number of columns of X that hold vectors. Documents with weights have no names, which learn nothing
-    from documents and so cannot weigh them.
+    `model` has the weighting of words, and the number of columns of X that hold vectors. Documents with weights have no
+    names, which learn nothing from documents and so cannot weigh them.
     """
-    if not vectors or "label_vectors" not in documents.facts or "sample_weight" in documents.facts:
-        return None
-    return WeightedMember(NameSimilarity(), vectors=vectors, reads="vectors")
+    facts, found = documents.facts, list[WeightedMember]()
+    if "sample_weight" in facts:
+        return found
+    if "name_terms" in facts and model.weighting is not None and documents.features is None:
+        found.append(WeightedMember(NameWords(model.weighting), vectors=model.vectors, reads="terms"))
+    if model.vectors and "label_vectors" in facts:
+        found.append(WeightedMember(NameSimilarity(), vectors=model.vectors, reads="vectors"))
+    return found
 
 
 def _beside_views(model: MultiLabelModel, n_columns: int) -> MultiLabelModel:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from manylabel.decisions.base import DecisionRule
-from manylabel.decisions.combined import combine, name_member
+from manylabel.decisions.combined import combine, name_members
 from manylabel.decisions.scored import Scored
 from manylabel.estimator import Csr, unfitted_copy
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.out_of_fold import OutOfFold
+from manylabel.strategies.weighted_member import WeightedMember
 
 MUCH_VECTOR_WORK = 5e7
 """Documents × labels × dimensions from which on vectors are first tried in one fold. With less work that fold has few
@@ -41,9 +42,11 @@ class VectorTrial:
         Both are compared on the documents of the first fold, in which the stack is cross-fitted.
         """
         found = Scored.of_first_fold(model, self.Y, self.documents)
-        rows, name = found.rows, name_member(self.vectors, self.documents)
-        names = [] if name is None else [Scored.of_first_fold(name, self.Y, self.documents)]
-        before = terms.among(rows)
+        rows, before = found.rows, terms.among(found.rows)
+        assert isinstance(terms.model, WeightedMember)
+        names = [
+            Scored.of_first_fold(name, self.Y, self.documents) for name in name_members(terms.model, self.documents)
+        ]
         stack = combine([before, found, *names], "stacked", self.rule, Csr(self.Y[rows]), self.documents.among(rows))
         return stack.gain - before.with_rule(self.rule, self.Y).gain
 

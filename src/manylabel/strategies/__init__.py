@@ -28,6 +28,7 @@ Ensembles
     WeightedMember  a member of an ensemble with its own term weighting
     ViewedMember    the same for several views of the documents, each weighed by itself
     DescribedLabels  documents compared with descriptions of labels, beside a model
+    NameWords        documents compared with the words of label names
 
 Base classes and scikit-learn
     TwoClassStrategy      base class of strategies that train binary classifiers
@@ -61,6 +62,7 @@ __all__ = [
     "HierarchicalStrategy",
     "LabelPowerset",
     "LabelTree",
+    "NameWords",
     "OneVsOne",
     "Propagated",
     "Resampled",
@@ -85,6 +87,7 @@ if TYPE_CHECKING:
     from manylabel.strategies.hierarchies import ClosedLabels, Propagated, TopDown
     from manylabel.strategies.label_powerset import LabelPowerset
     from manylabel.strategies.label_tree import LabelTree
+    from manylabel.strategies.name_words import NameWords
     from manylabel.strategies.one_vs_one import OneVsOne
     from manylabel.strategies.resampled import Resampled
     from manylabel.strategies.scikit_learn_model import ScikitLearnModel
@@ -108,6 +111,7 @@ else:
             "hierarchies": "ClosedLabels, Propagated, TopDown",
             "label_powerset": "LabelPowerset",
             "label_tree": "LabelTree",
+            "name_words": "NameWords",
             "one_vs_one": "OneVsOne",
             "resampled": "Resampled",
             "scikit_learn_model": "ScikitLearnModel",
