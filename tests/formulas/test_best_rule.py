@@ -247,7 +247,7 @@ FOR_F1 += [ACCUMULATED + "metric micro-f1, log_tail True", "seen-sets, dependenc
         (
             "macro-f1",
             [
-                *("natural", "global", "micro-macro", "per-label, floor 0"),
+                *("natural", "global", "micro-macro", "per-label", "per-label, floor 0"),
                 *("per-label, shrinkage 1", "per-label, shrinkage 1, floor 0"),
             ],
         ),

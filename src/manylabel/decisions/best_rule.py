@@ -289,7 +289,7 @@ def candidates(metric: TargetMetric, kind: ScoreKind) -> list[DecisionRule]:
         # are left out: out of fold, a label with few documents scores lower than it will with all of them, and a curve
         # through such scores overestimates its probabilities.
         listed += [GlobalThreshold(), MicroMacroThreshold()]
-        listed += [PerLabelThreshold(shrinkage, floor) for shrinkage, floor in ((5.0, 0.0), (1.0, 0.1), (1.0, 0.0))]
+        listed += [PerLabelThreshold(shrinkage, floor) for shrinkage in (5.0, 1.0) for floor in (0.1, 0.0)]
     elif metric.name == "exact-match":
         listed += [GlobalThreshold("exact-match"), CalibratedThreshold("exact-match")]
         listed += [AccumulatedPosterior("learn", "exact-match", log_tail=True)]
