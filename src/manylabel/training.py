@@ -214,8 +214,8 @@ class Training:
         if self.pipeline.vectors_ is not None and (vectors := self.pipeline.vectors_.of_names(labels)) is not None:
             facts["label_vectors"] = vectors
         if "name_terms" in self.decided.wants and descriptions is None and self._reads_words():
-            names, view = self.pipeline.transform(list(labels)), self.pipeline.vectors_
-            facts["name_terms"] = names if view is None else Csr(names[:, : names.shape[1] - view.dimensions])
+            assert self.pipeline.vectorizer_ is not None
+            facts["name_terms"] = self.pipeline.transform_counts(self.pipeline.vectorizer_.transform(list(labels)))
         if parents is not None:
             facts["parents"] = parents
         if deadline is not None:

@@ -5,6 +5,7 @@ import pytest
 
 from manylabel import TextClassifier
 from manylabel.estimator import Csr
+from manylabel.features.ready_vectors import ReadyVectors
 from manylabel.features.weighting import Weighting
 from manylabel.models import NameSimilarity
 from manylabel.strategies import Ensemble, NameWords
@@ -85,6 +86,13 @@ def test_a_stack_with_vectors_reads_the_words_of_names_too(tmp_path) -> None:
     model.save(tmp_path / "model.manylabel")
     again = TextClassifier.load(tmp_path / "model.manylabel", encoder=encode)
     np.testing.assert_array_equal(again.decision_function(texts), model.decision_function(texts))
+
+
+def test_words_of_names_stand_beside_ready_vectors_which_names_do_not_have() -> None:
+    texts, labels = documents(0, 3)
+    model = TextClassifier(encoder=ReadyVectors(texts, encode(texts)), folds=3, single_label=False).fit(texts, labels)
+    assert NameWords in members(model)
+    assert NameSimilarity not in members(model)
 
 
 @pytest.mark.parametrize("settings", [{"label_names": False}, {"stacked": False}])

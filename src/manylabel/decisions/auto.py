@@ -71,12 +71,12 @@ class AutoModel(DecidedModel):
        Where a further view was kept, they may take three times that work, for step 4.
     4. From 1,000 documents on, with `stacked`, where a further view was kept or X has vectors, all models that were
        scored so far are combined by a logistic regression for each label (`Ensemble`, stacked): the model with every
-       cost that was tried, with each further view that was kept, and the `others`. The stack is chosen if it gains half
-       a point over each single model, and an average is no more than a quarter of a point better.
+       cost that was tried, with each further view that was kept, the `others`, and with `label_names` the words of
+       label names (`NameWords`). The stack is chosen if it gains half a point over each single model, and an average is
+       no more than a quarter of a point better.
        Where X has vectors, its members are the best model of the terms, that of the vectors, that with the view, the
-       `others`, and the similarity of documents to the names of labels (`NameSimilarity`), and it is chosen if it is
-       no worse than each single model. Fewer documents are stacked too; then the stack is chosen unless another model
-       is two points better.
+       `others`, and label names by words and by vectors (`NameSimilarity`), and it is chosen if it is no worse than
+       each single model. Fewer documents are stacked too, unless another model is two points better.
     5. With `label_names`, where documents and labels have words in common, the words of label names are added to the
        weights of the best single model (`with_label_names`). This is chosen if it gains a quarter of a point over all
        other models.

@@ -67,7 +67,7 @@ def combine(
 
 
 def name_members(model: WeightedMember, documents: OutOfFold) -> list[WeightedMember]:
-    """The similarity of documents to the names of labels, members of a stack: by words, and by the vectors behind them.
+    """Members of a stack that compare documents with the names of labels: by words, and where X has vectors by these.
 
     `model` has the weighting of words, and the number of columns of X that hold vectors. Documents with weights have no
     names, which learn nothing from documents and so cannot weigh them.
