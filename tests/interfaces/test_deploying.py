@@ -88,7 +88,7 @@ def test_all_events_of_the_log_are_documented() -> None:
     page = (DEPLOY.parent / "docs" / "guides" / "monitoring.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`.*?) \| (?:info|error) \|", page, re.MULTILINE)
     sources = "".join(path.read_text(encoding="utf-8") for path in (Path(manylabel.__file__).parent).rglob("*.py"))
-    written = re.findall(r'(?:\blog|Log\(.*\))\.(?:write|error)\(\s*"(\w+)"', sources)
+    written = re.findall(r'(?:\blog|\bself|Log\(.*\))\.(?:write|error)\(\s*"(\w+)"', sources)
     assert set(re.findall(r"`(\w+)`", " ".join(rows))) == set(written)
 
 

@@ -7,7 +7,6 @@ import os
 import re
 import socket
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -19,10 +18,8 @@ from manylabel.server.channel import FoundModel
 from manylabel.server.jobs.store import JobStore
 from manylabel.server.models import Models
 from manylabel.server.settings import Limits, check_exposure, parse_origins, read_token, worker_count
-from manylabel.server.supervisor import listen
-from manylabel.server.waiting import Waiting
 from manylabel.tasks.serving import ModelVersion, ServedModel, Wanted, served_names
-from served import InProcess, Running, in_process, small_model
+from served import InProcess, in_process, loading, small_model
 
 PREDICT = "/v1/models/letters/predict"
 
@@ -510,27 +507,21 @@ def test_a_server_that_trains_is_ready_before_its_first_model_but_not_with_damag
 
 
 def test_while_models_are_loaded_the_server_lives_and_is_not_ready() -> None:
-    with listen("127.0.0.1", 0) as listener:
-        waiting = Waiting(listener)
-        waiting.start()
-        server = Running(cast(Any, None), listener.getsockname()[1])
-        try:
-            assert server.ask("GET", "/health").json() == {"status": "ok"}
-            assert server.ask("GET", "/v2/health/live").json() == {"live": True}
-            answer = server.ask("GET", "/ready?now")
-            assert (answer.status, answer.headers["retry-after"], answer.json()["ready"]) == (503, "1", False)
-            assert answer.json()["detail"] == "The models are being loaded. Try again in a second."
-            page = server.ask("GET", "/", None, {"Accept": "text/html,application/xhtml+xml"})
-            assert (page.status, page.headers["content-type"]) == (503, "text/html; charset=utf-8")
-            assert b'<meta http-equiv="refresh" content="1">' in page.body
-            assert server.ask("GET", "/ready", None, {"Accept": "application/json"}).json()["ready"] is False
-            assert server.ask("POST", PREDICT, {"text": "a" * 100_000}).status == 503
-            with socket.create_connection(("127.0.0.1", server.port)) as silent:
-                assert server.ask("GET", "/health").status == 200
-                silent.sendall(b"\r\n\r\n")
-        finally:
-            waiting.end()
-        assert not waiting.is_alive()
+    with loading() as (server, _, waiting):
+        assert server.ask("GET", "/health").json() == {"status": "ok"}
+        assert server.ask("GET", "/v2/health/live").json() == {"live": True}
+        answer = server.ask("GET", "/ready?now")
+        assert (answer.status, answer.headers["retry-after"], answer.json()["ready"]) == (503, "1", False)
+        assert answer.json()["detail"] == "The models are being loaded. Try again in a second."
+        page = server.ask("GET", "/", None, {"Accept": "text/html,application/xhtml+xml"})
+        assert (page.status, page.headers["content-type"]) == (503, "text/html; charset=utf-8")
+        assert b'<meta http-equiv="refresh" content="1">' in page.body
+        assert server.ask("GET", "/ready", None, {"Accept": "application/json"}).json()["ready"] is False
+        assert server.ask("POST", PREDICT, {"text": "a" * 100_000}).status == 503
+        with socket.create_connection(("127.0.0.1", server.port)) as silent:
+            assert server.ask("GET", "/health").status == 200
+            silent.sendall(b"\r\n\r\n")
+    assert not waiting.is_alive()
 
 
 # ---- operations ------------------------------------------------------------------------------------------------------

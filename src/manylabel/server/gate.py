@@ -8,13 +8,13 @@ import hmac
 import math
 import time
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manylabel.server import problems
-from manylabel.server.logs import Log
+from manylabel.server.logs import Asked, Log
 from manylabel.server.metrics import Metrics
 from manylabel.server.operations import DOCUMENTS, HEADERS, REFUSED, ROUTE, Headers, header_list, problem_answer
 from manylabel.server.pages import PAGE_ADDRESSES
@@ -43,8 +43,6 @@ PREFLIGHT = {
 """The answer to browsers that ask whether a page of an allowed site may send a request."""
 VARY = (b"vary", b"Origin")
 LOOPBACK_HOSTS = (b"localhost", b"127.0.0.1", b"[::1]")
-Asked: TypeAlias = tuple[str | None, str | None, Any]
-"""The method, address and client of a request; None where they did not arrive."""
 DISK_AGAIN = 60.0
 """Seconds without a request that failed because the disk was full, after which the next one is logged again."""
 OTHER = "other"
@@ -176,10 +174,7 @@ class Gate:
         seconds = time.perf_counter() - began
         self.metrics.count(route, status, seconds, documents)
         if self.log_requests:
-            method, path, client = asked
-            took = round(seconds * 1e3, 3)
-            address = client[0] if client else None
-            self.log.write("request", method=method, path=path, status=status, milliseconds=took, client=address)
+            self.log.request(asked, status, seconds)
 
 
 def _digest(value: bytes) -> bytes:
