@@ -131,7 +131,7 @@ def test_a_body_with_an_encoding_is_refused(server: InProcess) -> None:
         for encoding in ("gzip", "br", "identity, gzip"):
             refused = server.ask("POST", address, asked, {"content-encoding": encoding})
             assert (refused.status, refused.headers["accept-encoding"]) == (415, "identity")
-            assert f"no body with Content-Encoding: {encoding}. Send it as it is" in refused.json()["detail"]
+            assert f"no body with Content-Encoding: {encoding}. Send it as it is" in refused.body.decode()
     for encoding in ("identity", "Identity "):
         answer = server.ask("POST", "/v1/models/letters/predict", asked, {"content-encoding": encoding})
         assert answer.status == 200

@@ -6,11 +6,13 @@ from urllib.parse import urlencode
 
 import pytest
 
+from connected import Transport, talk
 from manylabel import TextClassifier
 from manylabel.data import Corpus
 from manylabel.data.label_vocabulary import LabelVocabulary
+from manylabel.server.connections import Connection
 from manylabel.tasks.model_facts import training_facts
-from served import InProcess, in_process, small_model
+from served import InProcess, in_process, loading, small_model
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
@@ -130,6 +132,47 @@ def test_annif_detects_languages(server: InProcess) -> None:
     unknown = server.ask("POST", "/v1/detect-language", {"text": "xyzzy", "languages": ["en"]}).json()["results"]
     assert unknown[0] == {"language": None, "score": 1.0}
     assert server.ask("POST", "/v1/detect-language", {"text": "a", "languages": ["xx"]}).status == 422
+
+
+# ---- errors before a dialect is asked --------------------------------------------------------------------------------
+
+MEMBERS = {
+    "/predict": {"error", "error_type"},
+    "/v2/models/letters/infer": {"error"},
+    "/v2/unknown": {"error"},
+    "/invocations": {"error_code", "message"},
+    "/v1/projects/letters/suggest": {"type", "title", "status", "detail"},
+}
+"""What an error holds in the dialect of an address."""
+
+
+@pytest.mark.parametrize("path", MEMBERS)
+def test_what_the_gate_refuses_has_the_form_of_its_dialect(server: InProcess, path: str) -> None:
+    kind = "application/problem+json" if path.startswith("/v1") else "application/json"
+    closed = in_process({}, token="a-token-of-some-length")
+    for refused, status in (
+        (closed.ask("POST", path, {}), 401),
+        (server.ask("POST", path, {}, {"host": "evil.example"}), 421),
+    ):
+        assert (refused.status, refused.headers["content-type"], set(refused.json())) == (status, kind, MEMBERS[path])
+
+
+@pytest.mark.parametrize("path", MEMBERS)
+def test_headers_that_are_too_long_are_refused_in_the_form_of_their_dialect(server: InProcess, path: str) -> None:
+    async def refused(connection: Connection, transport: Transport) -> None:
+        connection.data_received(f"POST {path} HTTP/1.1\r\nHost: localhost\r\n".encode() + b"X: " + b"a" * (40 << 10))
+
+    sent = b"".join(talk(server, refused).sent)
+    assert sent.startswith(b"HTTP/1.1 431 ")
+    assert set(json.loads(sent.partition(b"\r\n\r\n")[2])) == MEMBERS[path]
+
+
+def test_answers_while_models_are_loaded_have_the_form_of_their_dialect() -> None:
+    with loading() as (waiting, *_):
+        for path, members in MEMBERS.items():
+            answer = waiting.ask("POST", path, {})
+            assert (answer.status, set(answer.json())) == (503, members)
+            assert ("Unhealthy" in answer.body.decode()) == (path == "/predict")
 
 
 # ---- Hugging Face TEI ------------------------------------------------------------------------------------------------

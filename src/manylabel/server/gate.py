@@ -95,7 +95,7 @@ class Gate:
                 self.check(scope["method"], headers)
             await self._pass(scope, receive, sending)
         except RequestError as problem:
-            await respond(sending, problem)
+            await respond(sending, problem, scope["path"])
         except asyncio.CancelledError:  # the client is gone, or the server stops and cannot wait longer
             raise
         except ClientDisconnect:  # while it uploaded data; nobody reads an answer
@@ -103,7 +103,7 @@ class Gate:
         except Exception as error:
             self._log(error, method=scope["method"], path=scope["path"])
             if not answered:
-                await respond(sending, problems.unexpected(error))
+                await respond(sending, problems.unexpected(error), scope["path"])
         finally:
             asked = scope["method"], scope["path"], scope.get("client")
             self.count(scope[ROUTE], scope.get(REFUSED) or answered or 499, began, scope[DOCUMENTS], asked)
@@ -182,8 +182,8 @@ def _digest(value: bytes) -> bytes:
     return hashlib.sha256(value).digest()
 
 
-async def respond(send: Send, problem: RequestError) -> None:
-    """Send a problem."""
-    made = problem_answer(problem)
+async def respond(send: Send, problem: RequestError, path: str) -> None:
+    """Send a problem with an address."""
+    made = problem_answer(problem, path)
     await send({"type": "http.response.start", "status": made.status, "headers": made.headers})
     await send({"type": "http.response.body", "body": made.body})

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from manylabel.server.logs import Asked, Log
 from manylabel.server.metrics import Metrics
-from manylabel.server.problems import JSON, not_ready, problem_json
+from manylabel.server.problems import JSON, form_of, not_ready
 
 ALIVE = {"/health": b'{"status":"ok"}', "/ping": b"{}", "/v2/health/live": b'{"live":true}'}
 """By address, what workers answer too as long as they run."""
@@ -113,7 +113,7 @@ def answer_to(path: str, *, is_page: bool = False) -> tuple[int, bytes]:
     if body is None:
         problem = not_ready(LOADING, {"ready": False, "workers": 0, "failures": {}} if path == "/ready" else None)
         status = problem.status
-        kind, body = (b"text/html; charset=utf-8", PAGE) if is_page else problem_json(problem)
+        kind, body = (b"text/html; charset=utf-8", PAGE) if is_page else form_of(path)(problem)
         lines = [b"HTTP/1.1 503 Service Unavailable", b"Content-Type: " + kind, b"Retry-After: 1"]
         lines += [b"Content-Security-Policy: default-src 'none'; frame-ancestors 'none'"] if is_page else []
     lines += [b"Content-Length: %d" % len(body), b"Cache-Control: no-store", b"Connection: close"]

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from manylabel.server.operations import Call, Operation, Reply, encode
-from manylabel.server.problems import JSON, RequestError
+from manylabel.server.problems import MlflowError, RequestError
 from manylabel.tasks.serving import Text, Wanted
 
 Row = Annotated[dict[str, str], Meta(description="The columns of a document, by name.")]
@@ -45,20 +45,7 @@ class Predictions(Struct):
     predictions: list[list[str]]
 
 
-class MlflowError(Struct):
-    """An error."""
-
-    error_code: str
-    message: str
-
-
 _decoder = msgspec.json.Decoder(Invocations)
-
-
-def mlflow_error(problem: RequestError) -> tuple[bytes, bytes]:
-    """An error as MLflow has it."""
-    code = problem.title.upper().replace(" ", "_").replace("-", "_")
-    return JSON, encode(MlflowError(code, problem.detail))
 
 
 def document(row: str | Row) -> Text:
@@ -114,7 +101,6 @@ OPERATIONS = (
         "MLflow",
         request=Invocations,
         response=Predictions,
-        form=mlflow_error,
         problem=MlflowError,
     ),
     Operation(
@@ -126,7 +112,6 @@ OPERATIONS = (
         "GET",
         None,
         dict[str, Any],
-        form=mlflow_error,
         problem=MlflowError,
     ),
 )
