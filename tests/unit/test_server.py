@@ -239,8 +239,16 @@ def test_with_a_token_only_health_is_open(model: Path) -> None:
     assert server.ask("GET", "/metrics").status == 401
     wrong = server.ask("GET", "/v1/models", None, {"authorization": "Bearer wrong"})
     assert (wrong.status, "does not hold the token" in wrong.json()["detail"]) == (401, True)
-    right = {"authorization": "Bearer a-token-of-some-length", "host": "api.example.org"}
-    assert server.ask("GET", "/v1/models", None, right).status == 200
+    for scheme in ("Bearer", "bearer", "BEARER "):
+        right = {"authorization": f"{scheme} a-token-of-some-length", "host": "api.example.org"}
+        assert server.ask("GET", "/v1/models", None, right).status == 200
+    for wrong_one in (
+        "a-token-of-some-length",
+        "Basic a-token-of-some-length",
+        "Bearer",
+        "Bearer A-token-of-some-length",
+    ):
+        assert server.ask("GET", "/v1/models", None, {"authorization": wrong_one}).status == 401
     assert server.ask("GET", "/health").status == server.ask("GET", "/v2/health/live").status == 200
 
 
@@ -521,6 +529,10 @@ def test_while_models_are_loaded_the_server_lives_and_is_not_ready() -> None:
         with socket.create_connection(("127.0.0.1", server.port)) as silent:
             assert server.ask("GET", "/health").status == 200
             silent.sendall(b"\r\n\r\n")
+        with socket.create_connection(("127.0.0.1", server.port)) as probe:
+            probe.sendall(b"HEAD /ready HTTP/1.1\r\n\r\n")
+            probe.shutdown(socket.SHUT_WR)
+            assert re.match(rb"HTTP/1.1 503 .*\r\n\r\n$", probe.makefile("rb").read(), re.DOTALL)
     assert not waiting.is_alive()
 
 

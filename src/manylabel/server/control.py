@@ -216,11 +216,13 @@ def _add_errors(app: FastAPI, data: str | None) -> None:
 
 
 def _add_operations(app: FastAPI, models: Models, settings: Settings, metrics: Metrics) -> None:
+    @app.head("/health", include_in_schema=False)
     @app.get("/health", tags=["operations"], summary="Whether the server runs")
     async def health(request: Request) -> Health:
         request.scope[ROUTE] = "health"
         return Health(status="ok")
 
+    @app.head("/ready", include_in_schema=False)
     @app.get(
         "/ready",
         tags=["operations"],

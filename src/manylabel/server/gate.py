@@ -57,7 +57,7 @@ class Gate:
         self.most = settings.requests_per_worker
         self.in_flight = 0
         token = settings.token
-        self.token = None if token is None else _digest(f"Bearer {token}".encode())
+        self.token = None if token is None else _digest(token.encode())
         host = settings.host.encode()
         self.hosts = {*LOOPBACK_HOSTS, b"[%b]" % host if b":" in host else host}
         self.origins = {origin.encode() for origin in settings.origins}
@@ -130,7 +130,9 @@ class Gate:
 
     def check(self, method: str, headers: Mapping[bytes, bytes]) -> None:
         """Raise the problem of a request that may not pass."""
-        if self.token is not None and not hmac.compare_digest(_digest(headers.get(b"authorization", b"")), self.token):
+        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+        is_bearer = scheme.lower() == b"bearer"
+        if self.token is not None and not (is_bearer and hmac.compare_digest(_digest(given.strip()), self.token)):
             what = "This server needs its token in the header Authorization: Bearer TOKEN."
             if b"authorization" in headers:
                 what = "The header Authorization does not hold the token of this server: Bearer TOKEN."

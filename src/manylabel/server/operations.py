@@ -251,11 +251,11 @@ class Endpoint:
         self.__name__ = operation.name
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
+        """Answer a request; HEAD as GET, whose body uvicorn leaves out."""
         operation = self.operation
         scope[ROUTE] = operation.name
         try:
-            if scope["method"] != operation.method:
+            if scope["method"] != operation.method and (scope["method"], operation.method) != ("HEAD", "GET"):
                 raise problems.method_not_allowed(scope["method"], operation.method)
             headers: dict[bytes, bytes] = scope[HEADERS]
             body = b"" if operation.request is None else await whole_body(receive, headers, self.limits.body)

@@ -61,8 +61,8 @@ class Waiting(threading.Thread):
         while b"\r\n\r\n" not in head and len(head) < MOST_HEAD and (piece := received(connection, until)):
             head += piece
         method, path = asked_for(head)
-        status, answer = answer_to(path or "", is_page=wants_page(head))
-        connection.sendall(answer)
+        status, lines, body = answer_to(path or "", is_page=wants_page(head))
+        connection.sendall(lines if method == "HEAD" else lines + body)
         connection.shutdown(socket.SHUT_WR)
         self._count((method, path, client), status, time.perf_counter() - began)
         until = time.monotonic() + PATIENCE
@@ -106,8 +106,8 @@ def wants_page(head: bytes) -> bool:
     return head.startswith(b"GET ") and any(one.startswith(b"accept:") and b"text/html" in one for one in headers)
 
 
-def answer_to(path: str, *, is_page: bool = False) -> tuple[int, bytes]:
-    """The status and answer to a request for an address; a page that reloads itself if asked. The connection ends."""
+def answer_to(path: str, *, is_page: bool = False) -> tuple[int, bytes, bytes]:
+    """The status, headers and body for an address; a page that reloads itself if asked. The connection ends then."""
     status, lines = 200, [b"HTTP/1.1 200 OK", b"Content-Type: " + JSON]
     body = ALIVE.get(path)
     if body is None:
@@ -117,4 +117,4 @@ def answer_to(path: str, *, is_page: bool = False) -> tuple[int, bytes]:
         lines = [b"HTTP/1.1 503 Service Unavailable", b"Content-Type: " + kind, b"Retry-After: 1"]
         lines += [b"Content-Security-Policy: default-src 'none'; frame-ancestors 'none'"] if is_page else []
     lines += [b"Content-Length: %d" % len(body), b"Cache-Control: no-store", b"Connection: close"]
-    return status, b"\r\n".join([*lines, b"", body])
+    return status, b"\r\n".join([*lines, b"", b""]), body
