@@ -8,6 +8,7 @@ import pytest
 
 from connected import Transport, talk
 from manylabel import TextClassifier
+from manylabel.cli.run import run
 from manylabel.data import Corpus
 from manylabel.data.label_vocabulary import LabelVocabulary
 from manylabel.server.connections import Connection
@@ -256,6 +257,11 @@ def test_open_inference_describes_server_and_model(server: InProcess) -> None:
         {"dataframe_split": {"columns": ["text"], "data": [["bus"], ["road"]]}},
         {"dataframe_split": {"columns": ["title", "body"], "index": [0, 1], "data": [["bus", ""], ["", "road"]]}},
         {"dataframe_records": [{"text": "bus"}, {"text": "road"}]},
+        {"dataframe_records": [{"id": 7, "text": "bus", "by": "road"}, {"text": "road", "seen": None, "of": [1]}]},
+        {"dataframe_split": {"columns": ["id", "when", "text"], "data": [[7, None, "bus"], [8.5, 20_260_101, "road"]]}},
+        {"dataframe_split": {"columns": ["title", "body"], "data": [[None, "bus"], [2, "road"]]}},
+        {"dataframe_split": {"columns": ["nr", "letter"], "data": [[1, "bus"], [2, "road"]]}},
+        {"inputs": {"nr": [1, 2], "letter": ["bus", "road"]}},
     ],
 )
 def test_mlflow_takes_every_form(server: InProcess, request_body: object) -> None:
@@ -265,6 +271,35 @@ def test_mlflow_takes_every_form(server: InProcess, request_body: object) -> Non
 def test_mlflow_parameters_replace_the_rule(server: InProcess) -> None:
     answer = server.ask("POST", "/invocations", {"inputs": ["bus"], "params": {"top": 2}}).json()
     assert len(answer["predictions"][0]) == 2
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        (None, "Row 2 has no text: 'text' holds null. Leave the row out, or send a text."),
+        (["a"], "Row 2: the column 'text' holds a list, and needs a text."),
+        (True, "Row 2: the column 'text' holds true or false, and needs a text."),
+    ],
+)
+def test_mlflow_explains_a_row_without_a_text(server: InProcess, cell: object, words: str) -> None:
+    rows = [{"id": 1, "text": "bus"}, {"id": 2, "text": cell}]
+    for table in ({"dataframe_records": rows}, {"dataframe_split": {"columns": ["text"], "data": [["bus"], [cell]]}}):
+        answer = server.ask("POST", "/invocations", table)
+        assert (answer.status, answer.json()["message"]) == (400, words)
+    numbers = {"dataframe_split": {"columns": ["text"], "data": [[12], [1.5]]}}
+    assert server.ask("POST", "/invocations", numbers).json() == {"predictions": [[], []]}
+    none = server.ask("POST", "/invocations", {"dataframe_records": [{"a": 1, "b": 2}]}).json()["message"]
+    assert none == "No column of the table holds texts. Found: 'a', 'b'. Name the one that does 'text'."
+
+
+def test_mlflow_reads_the_columns_of_the_training(tmp_path: Path) -> None:
+    model = tmp_path / "letters.manylabel"
+    table = tmp_path / "letters.csv"
+    table.write_text("Brief,labels\n" + "the late bus,buses\nthe bad road,roads\n" * 4, encoding="utf-8")
+    assert run(["train", str(table), "--text-column", "Brief", "--method", "nb-binary", "--model", str(model)]) == 0
+    rows = [{"Brief": "bus", "comment": "road road"}, {"Brief": "road", "comment": "bus bus"}]
+    answer = in_process({"letters": model}).ask("POST", "/invocations", {"dataframe_records": rows})
+    assert answer.json() == {"predictions": [["buses"], ["roads"]]}
 
 
 @pytest.mark.parametrize(
@@ -282,6 +317,11 @@ def test_mlflow_refuses_with_its_own_error(server: InProcess, request_body: obje
     answer = server.ask("POST", "/invocations", request_body)
     assert answer.status == 400
     assert answer.json()["error_code"] == "BAD_REQUEST"
+
+
+def test_mlflow_reads_no_csv(server: InProcess) -> None:
+    answer = server.ask("POST", "/invocations", b"text\nbus\n", {"content-type": "text/csv"})
+    assert (answer.status, "Content-Type: application/json" in answer.json()["message"]) == (415, True)
 
 
 def test_mlflow_ping(server: InProcess) -> None:
