@@ -19,7 +19,7 @@ from manylabel.data.columns import text_fields
 from manylabel.data.corpus import Text as Text
 from manylabel.data.label_vocabulary import is_address
 from manylabel.data.label_vocabulary import made_address as made_address
-from manylabel.data.sealed import CAN_SEAL, sealed_copy
+from manylabel.data.sealed import CAN_SEAL, COPIES, sealed_copy
 from manylabel.decisions.corrected import checked_thresholds
 from manylabel.decisions.shown import decide_by_shown
 from manylabel.estimator import Floats
@@ -88,7 +88,7 @@ class ModelVersion:
     @property
     def source(self) -> Path:
         """What to read the model from: the copy, or the file itself."""
-        return self.path if self.file is None else Path(f"/proc/self/fd/{self.file}")
+        return self.path if self.file is None else COPIES / str(self.file)
 
     def check(self) -> None:
         """Raise an error where the file is not a model."""
