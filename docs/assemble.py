@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from docs.generate import api, commands, environment, methods, recipes, rest
+from docs.generate import api, commands, methods, recipes, reference, rest
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -118,7 +118,7 @@ BROUGHT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md
 def pages() -> dict[str, str]:
     """All pages of the site in Markdown, by path; every link between them is relative and leads to one of them."""
     texts = {f"docs/{path.relative_to(DOCS).as_posix()}": read(path) for path in sorted(DOCS.rglob("*.md"))}
-    for module in (methods, api, commands, recipes, rest, environment):
+    for module in (methods, api, commands, recipes, rest, reference):
         texts.update({f"docs/{name}": text for name, text in module.pages().items()})
     waiting = [*texts, *BROUGHT]
     found: dict[str, str] = {}

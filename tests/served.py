@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from manylabel import TextClassifier
 from manylabel.server.channel import FoundModel, WithdrawnModel
@@ -25,6 +25,8 @@ from manylabel.server.logs import Log
 from manylabel.server.metrics import Metrics
 from manylabel.server.models import ModelFiles, Models
 from manylabel.server.settings import Limits, Settings
+from manylabel.server.supervisor import listen
+from manylabel.server.waiting import Waiting
 from manylabel.server.worker import ROUTES, application
 
 TEXTS = ["the late bus", "the bad road", "a bus on the road", "the dark lamp"]
@@ -145,6 +147,19 @@ def run_job(server: InProcess, request: Mapping[str, object]) -> dict[str, Any]:
     ended = ended_job(server, request)
     assert ended["state"] == "done", ended["error"]
     return dict(ended["result"])
+
+
+@contextmanager
+def loading(log: Log | None = None) -> Iterator[tuple[Running, Metrics, Waiting]]:
+    """What answers on a free port while no worker has loaded the models, and where it counts requests."""
+    with listen("127.0.0.1", 0) as listener, Metrics.new_file(1) as table:
+        waiting = Waiting(listener, Metrics(table.fileno(), (), 1, 1), log)
+        waiting.start()
+        try:
+            port = listener.getsockname()[1]
+            yield Running(cast(Any, None), port), Metrics(table.fileno(), ROUTES, 1, 0), waiting
+        finally:
+            waiting.end()
 
 
 @dataclass

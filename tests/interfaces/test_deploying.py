@@ -88,7 +88,7 @@ def test_all_events_of_the_log_are_documented() -> None:
     page = (DEPLOY.parent / "docs" / "guides" / "monitoring.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`.*?) \| (?:info|error) \|", page, re.MULTILINE)
     sources = "".join(path.read_text(encoding="utf-8") for path in (Path(manylabel.__file__).parent).rglob("*.py"))
-    written = re.findall(r'(?:\blog|Log\(.*\))\.(?:write|error)\(\s*"(\w+)"', sources)
+    written = re.findall(r'(?:\blog|\bself|Log\(.*\))\.(?:write|error)\(\s*"(\w+)"', sources)
     assert set(re.findall(r"`(\w+)`", " ".join(rows))) == set(written)
 
 
@@ -146,13 +146,25 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
+def try_script(name: str, data: Path, *, backup: str = "", pip: str = "true") -> subprocess.CompletedProcess[str]:
+    """Run a script of the page with other paths, without what needs root or systemd; it prints when these are told."""
+    script = SCRIPTS[name].replace("/opt/manylabel/bin/pip", pip)
+    script = BY_ROOT.sub("", re.sub(r"^systemctl (\w+) manylabel$", r"echo \1", script, flags=re.MULTILINE))
+    script = script.replace("/var/lib/manylabel", str(data)).replace("/var/backups", str(data.parent))
+    script = script.replace("2026-11-30", backup)
+    (data.parent / "deploy").mkdir(exist_ok=True)
+    return subprocess.run(["sh", "-c", script], cwd=data.parent, capture_output=True, text=True, timeout=30)
+
+
 def run_script(name: str, data: Path, *, backup: str) -> str:
-    """Run a script of the page with other paths, and without what needs root or systemd; return what it prints."""
-    script = BY_ROOT.sub("", SCRIPTS[name]).replace("/var/lib/manylabel", str(data))
-    script = script.replace("/var/backups", str(data.parent)).replace("2026-11-30", backup)
-    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=30)
+    """Run a script of the page that succeeds; return what it prints."""
+    done = try_script(name, data, backup=backup)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
+
+
+def files_in(folder: Path) -> dict[Path, bytes]:
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def reviewed(server: InProcess) -> int:
@@ -192,3 +204,35 @@ def test_a_backup_of_a_stopped_server_is_restored_as_the_page_describes(data: Pa
     review(server, 2)
     run_script("restore.sh", data, backup=time.strftime("%Y-%m-%d"))
     assert reviewed(server) == 1
+
+
+def test_an_upgrade_backs_up_once_a_day_and_starts_nothing_that_was_not_installed(data: Path) -> None:
+    kept, backup = files_in(data), data.parent / f"manylabel-{time.strftime('%Y-%m-%d')}"
+    failed = try_script("upgrade.sh", data, pip="false")
+    assert (failed.returncode, failed.stdout.split()) == (1, ["stop"])
+    assert files_in(backup) == kept
+    for script in ("upgrade.sh", "backup-stopped.sh"):
+        refused = try_script(script, data)
+        assert (refused.returncode, refused.stdout, files_in(backup)) == (1, "", kept)
+        assert "File exists" in refused.stderr
+    backup.rename(data.parent / "manylabel-first")
+    assert try_script("upgrade.sh", data).stdout.split() == ["stop", "start"]
+
+
+@pytest.mark.parametrize("script", [name for name in SCRIPTS if name.startswith("restore")])
+def test_nothing_is_changed_where_there_is_no_backup(data: Path, script: str) -> None:
+    kept = files_in(data)
+    refused = try_script(script, data, backup="none")
+    assert refused.returncode == 1
+    assert "no" in refused.stderr.lower()
+    assert refused.stdout == ""
+    assert files_in(data) == kept
+
+
+def test_what_a_restoration_kept_aside_is_not_lost_by_another_one(data: Path) -> None:
+    run_script("backup-stopped.sh", data, backup="")
+    today = time.strftime("%Y-%m-%d")
+    run_script("restore.sh", data, backup=today)
+    refused = try_script("restore.sh", data, backup=today)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "Remove or rename it" in refused.stderr

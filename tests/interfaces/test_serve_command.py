@@ -1,10 +1,12 @@
 """``manylabel serve``: a real server, its workers, and clients that exist."""
 
 import contextlib
+import hashlib
 import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import sys
@@ -18,7 +20,7 @@ from annif_client import AnnifClient
 
 from manylabel.cli.run import run
 from manylabel.server.jobs.store import JobStore
-from served import Running, running, small_model
+from served import LABELS, Running, running, small_model
 
 PREDICT = "/v1/models/letters/predict"
 PAUSE = 0.005
@@ -393,6 +395,26 @@ def test_a_job_is_done_when_all_workers_serve_its_model_and_one_is_withdrawn_wit
         while len(server.ask("GET", "/v1/models").json()["models"]) < 2:
             assert time.monotonic() < deadline
             time.sleep(0.05)
+
+
+def test_links_on_the_path_of_a_model_are_followed_at_each_look(tmp_path: Path) -> None:
+    old, new = tmp_path / "release-1", tmp_path / "release-2"
+    for release, labels in ((old, LABELS), (new, LABELS[::-1])):
+        release.mkdir()
+        small_model(release / "letters.manylabel", labels)
+    folder, file = tmp_path / "current", tmp_path / "latest.manylabel"
+    folder.symlink_to(old.name)
+    file.symlink_to("release-1/letters.manylabel")
+    with running(str(folder / "letters.manylabel"), str(file)) as server:
+        for link, target in ((folder, new), (file, new / "letters.manylabel")):
+            (tmp_path / "swapped").symlink_to(target)
+            (tmp_path / "swapped").replace(link)
+        shutil.rmtree(old)
+        expected = hashlib.sha256((new / "letters.manylabel").read_bytes()).hexdigest()
+        for name in ("letters", "latest"):
+            reloaded = server.ask("POST", f"/v1/models/{name}/reload")
+            assert (reloaded.status, reloaded.json().get("sha256")) == (200, expected), reloaded.json()
+        assert server.ask("GET", "/ready").status == 200
 
 
 def test_connections_beyond_the_limit_of_open_files_are_refused(tmp_path: Path) -> None:

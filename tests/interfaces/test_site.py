@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from docs.assemble import navigation, pages, settings, write
-from docs.generate import api, commands, environment, methods, prose, rest
+from docs.generate import api, commands, methods, prose, rest
 from docs.generate.prose import as_markdown, slug
 
 from architecture.test_public_names import NAMES
@@ -119,6 +119,11 @@ def test_every_address_of_the_server_is_described(site: dict[str, str]) -> None:
             assert texts.count(f"{method.upper()} {path}\n") == 1, (method, path)
 
 
+def first_cells(page: str) -> list[str]:
+    """What the rows of a page's tables begin with."""
+    return re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+
+
 def test_every_environment_variable_that_is_read_is_listed() -> None:
     read = set()
     for path in [*(ROOT / "src").rglob("*.py"), ROOT / "setup.py"]:
@@ -126,11 +131,14 @@ def test_every_environment_variable_that_is_read_is_listed() -> None:
         for name in re.findall(r"environ(?:\.get)?[(\[]\s*([\w\"]+)", text):
             constant = re.search(rf'^{name} = ("\w+")', text, re.MULTILINE)
             read.add((constant[1] if constant else name).strip('"'))
-    assert read == {*environment.VARIABLES, *environment.BUILD_VARIABLES}
+    of_program, of_terminal = (ROOT / "docs/reference/environment.md").read_text(encoding="utf-8").split("## For the t")
+    assert read == set(first_cells(of_program))
+    assert first_cells(of_terminal) == ["NO_COLOR", "FORCE_COLOR", "COLUMNS"]
 
 
 def test_the_exit_codes_are_those_of_the_program() -> None:
-    assert list(environment.EXIT_CODES) == ["0", "1", "2", str(INTERRUPTED), str(TERMINATED)]
+    page = (ROOT / "docs/reference/exit-codes.md").read_text(encoding="utf-8")
+    assert first_cells(page) == ["0", "1", "2", str(INTERRUPTED), str(TERMINATED)]
 
 
 def test_every_method_belongs_to_one_family_whose_page_exists() -> None:

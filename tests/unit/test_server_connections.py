@@ -58,6 +58,19 @@ def test_pages_of_an_allowed_site_are_answered_with_the_headers_that_browsers_ne
     assert sent.count(b"vary: Origin\r\n") == 2
 
 
+@pytest.mark.parametrize("path", ["/health", "/ready", "/ping", "/v2/health/live", "/v2/health/ready"])
+def test_probes_may_ask_with_head(server: InProcess, path: str) -> None:
+    async def probe(connection: Connection, transport: Transport) -> None:
+        for method in (b"GET", b"HEAD"):
+            connection.data_received(b"%b %b HTTP/1.1\r\nHost: localhost\r\n\r\n" % (method, path.encode()))
+        await until(lambda: b"".join(transport.sent).count(b"HTTP/1.1 200 OK") == 2)
+
+    get, head = b"".join(talk(server, probe).sent).split(b"HTTP/1.1 200 OK\r\n")[1:]
+    assert head.endswith(b"\r\n\r\n")
+    assert get.startswith(head)
+    assert len(get) > len(head)
+
+
 def test_requests_that_arrive_together_are_answered_in_order(server: InProcess) -> None:
     async def three(connection: Connection, transport: Transport) -> None:
         connection.data_received(request("bus") + request("road") + request("lamp"))

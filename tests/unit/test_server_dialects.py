@@ -6,11 +6,14 @@ from urllib.parse import urlencode
 
 import pytest
 
+from connected import Transport, talk
 from manylabel import TextClassifier
+from manylabel.cli.run import run
 from manylabel.data import Corpus
 from manylabel.data.label_vocabulary import LabelVocabulary
+from manylabel.server.connections import Connection
 from manylabel.tasks.model_facts import training_facts
-from served import InProcess, in_process, small_model
+from served import InProcess, in_process, loading, small_model
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
@@ -132,6 +135,47 @@ def test_annif_detects_languages(server: InProcess) -> None:
     assert server.ask("POST", "/v1/detect-language", {"text": "a", "languages": ["xx"]}).status == 422
 
 
+# ---- errors before a dialect is asked --------------------------------------------------------------------------------
+
+MEMBERS = {
+    "/predict": {"error", "error_type"},
+    "/v2/models/letters/infer": {"error"},
+    "/v2/unknown": {"error"},
+    "/invocations": {"error_code", "message"},
+    "/v1/projects/letters/suggest": {"type", "title", "status", "detail"},
+}
+"""What an error holds in the dialect of an address."""
+
+
+@pytest.mark.parametrize("path", MEMBERS)
+def test_what_the_gate_refuses_has_the_form_of_its_dialect(server: InProcess, path: str) -> None:
+    kind = "application/problem+json" if path.startswith("/v1") else "application/json"
+    closed = in_process({}, token="a-token-of-some-length")
+    for refused, status in (
+        (closed.ask("POST", path, {}), 401),
+        (server.ask("POST", path, {}, {"host": "evil.example"}), 421),
+    ):
+        assert (refused.status, refused.headers["content-type"], set(refused.json())) == (status, kind, MEMBERS[path])
+
+
+@pytest.mark.parametrize("path", MEMBERS)
+def test_headers_that_are_too_long_are_refused_in_the_form_of_their_dialect(server: InProcess, path: str) -> None:
+    async def refused(connection: Connection, transport: Transport) -> None:
+        connection.data_received(f"POST {path} HTTP/1.1\r\nHost: localhost\r\n".encode() + b"X: " + b"a" * (40 << 10))
+
+    sent = b"".join(talk(server, refused).sent)
+    assert sent.startswith(b"HTTP/1.1 431 ")
+    assert set(json.loads(sent.partition(b"\r\n\r\n")[2])) == MEMBERS[path]
+
+
+def test_answers_while_models_are_loaded_have_the_form_of_their_dialect() -> None:
+    with loading() as (waiting, *_):
+        for path, members in MEMBERS.items():
+            answer = waiting.ask("POST", path, {})
+            assert (answer.status, set(answer.json())) == (503, members)
+            assert ("Unhealthy" in answer.body.decode()) == (path == "/predict")
+
+
 # ---- Hugging Face TEI ------------------------------------------------------------------------------------------------
 
 
@@ -213,6 +257,11 @@ def test_open_inference_describes_server_and_model(server: InProcess) -> None:
         {"dataframe_split": {"columns": ["text"], "data": [["bus"], ["road"]]}},
         {"dataframe_split": {"columns": ["title", "body"], "index": [0, 1], "data": [["bus", ""], ["", "road"]]}},
         {"dataframe_records": [{"text": "bus"}, {"text": "road"}]},
+        {"dataframe_records": [{"id": 7, "text": "bus", "by": "road"}, {"text": "road", "seen": None, "of": [1]}]},
+        {"dataframe_split": {"columns": ["id", "when", "text"], "data": [[7, None, "bus"], [8.5, 20_260_101, "road"]]}},
+        {"dataframe_split": {"columns": ["title", "body"], "data": [[None, "bus"], [2, "road"]]}},
+        {"dataframe_split": {"columns": ["nr", "letter"], "data": [[1, "bus"], [2, "road"]]}},
+        {"inputs": {"nr": [1, 2], "letter": ["bus", "road"]}},
     ],
 )
 def test_mlflow_takes_every_form(server: InProcess, request_body: object) -> None:
@@ -222,6 +271,35 @@ def test_mlflow_takes_every_form(server: InProcess, request_body: object) -> Non
 def test_mlflow_parameters_replace_the_rule(server: InProcess) -> None:
     answer = server.ask("POST", "/invocations", {"inputs": ["bus"], "params": {"top": 2}}).json()
     assert len(answer["predictions"][0]) == 2
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        (None, "Row 2 has no text: 'text' holds null. Leave the row out, or send a text."),
+        (["a"], "Row 2: the column 'text' holds a list, and needs a text."),
+        (True, "Row 2: the column 'text' holds true or false, and needs a text."),
+    ],
+)
+def test_mlflow_explains_a_row_without_a_text(server: InProcess, cell: object, words: str) -> None:
+    rows = [{"id": 1, "text": "bus"}, {"id": 2, "text": cell}]
+    for table in ({"dataframe_records": rows}, {"dataframe_split": {"columns": ["text"], "data": [["bus"], [cell]]}}):
+        answer = server.ask("POST", "/invocations", table)
+        assert (answer.status, answer.json()["message"]) == (400, words)
+    numbers = {"dataframe_split": {"columns": ["text"], "data": [[12], [1.5]]}}
+    assert server.ask("POST", "/invocations", numbers).json() == {"predictions": [[], []]}
+    none = server.ask("POST", "/invocations", {"dataframe_records": [{"a": 1, "b": 2}]}).json()["message"]
+    assert none == "No column of the table holds texts. Found: 'a', 'b'. Name the one that does 'text'."
+
+
+def test_mlflow_reads_the_columns_of_the_training(tmp_path: Path) -> None:
+    model = tmp_path / "letters.manylabel"
+    table = tmp_path / "letters.csv"
+    table.write_text("Brief,labels\n" + "the late bus,buses\nthe bad road,roads\n" * 4, encoding="utf-8")
+    assert run(["train", str(table), "--text-column", "Brief", "--method", "nb-binary", "--model", str(model)]) == 0
+    rows = [{"Brief": "bus", "comment": "road road"}, {"Brief": "road", "comment": "bus bus"}]
+    answer = in_process({"letters": model}).ask("POST", "/invocations", {"dataframe_records": rows})
+    assert answer.json() == {"predictions": [["buses"], ["roads"]]}
 
 
 @pytest.mark.parametrize(
@@ -239,6 +317,11 @@ def test_mlflow_refuses_with_its_own_error(server: InProcess, request_body: obje
     answer = server.ask("POST", "/invocations", request_body)
     assert answer.status == 400
     assert answer.json()["error_code"] == "BAD_REQUEST"
+
+
+def test_mlflow_reads_no_csv(server: InProcess) -> None:
+    answer = server.ask("POST", "/invocations", b"text\nbus\n", {"content-type": "text/csv"})
+    assert (answer.status, "Content-Type: application/json" in answer.json()["message"]) == (415, True)
 
 
 def test_mlflow_ping(server: InProcess) -> None:

@@ -15,8 +15,8 @@ import pytest
 from connected import Transport, talk, until
 from manylabel.server import connections
 from manylabel.server.connections import Connection
-from manylabel.server.waiting import Waiting
-from served import InProcess, in_process, small_model
+from manylabel.server.logs import Log
+from served import InProcess, in_process, loading, small_model
 
 TOKEN = "a-token-of-some-length"
 LONGEST = 300
@@ -197,17 +197,28 @@ def test_an_invalid_request_behind_another_one_does_not_take_its_answer(model: P
 
 @pytest.mark.parametrize("sent", [b"P", b"POST / HTTP/1.1\r\nContent-Length: 900\r\n\r\n"])
 def test_a_client_that_sends_byte_by_byte_does_not_hold_up_a_server_that_loads_its_models(sent: bytes) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        waiting = Waiting(listener)
-        waiting.start()
-        with socket.create_connection(listener.getsockname()) as slow:
-            slow.sendall(sent)
-            time.sleep(0.1)
-            ending = threading.Thread(target=waiting.end)
-            ending.start()
-            began = time.monotonic()
-            while ending.is_alive() and time.monotonic() - began < 2:
-                time.sleep(0.05)
-                with contextlib.suppress(ConnectionError):
-                    slow.sendall(b"a")
-            assert not ending.is_alive()
+    with loading() as (server, _, waiting), socket.create_connection(("127.0.0.1", server.port)) as slow:
+        slow.sendall(sent)
+        time.sleep(0.1)
+        ending = threading.Thread(target=waiting.end)
+        ending.start()
+        began = time.monotonic()
+        while ending.is_alive() and time.monotonic() - began < 2:
+            time.sleep(0.05)
+            with contextlib.suppress(ConnectionError):
+                slow.sendall(b"a")
+        assert not ending.is_alive()
+
+
+def test_requests_are_logged_and_counted_while_models_are_loaded(capsys: pytest.CaptureFixture[str]) -> None:
+    with loading(Log(None, as_json=True)) as (server, metrics, _):
+        server.ask("GET", "/health")
+        server.ask("POST", "/v1/models/letters%20a/predict?now", {"text": "secret"})
+    lines = [(line["method"], line["path"], line["status"], line["client"]) for line in logged(capsys)]
+    assert lines == [
+        ("GET", "/health", 200, "127.0.0.1"),
+        ("POST", "/v1/models/letters a/predict", 503, "127.0.0.1"),
+    ]
+    report = metrics.report([])
+    for status in (200, 503):
+        assert f'manylabel_requests_total{{route="other",status="{status}"}} 1\n' in report

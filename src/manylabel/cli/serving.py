@@ -117,7 +117,7 @@ def serve(
                 names = {"townhall": prepare_demo(data)}
         check_servable(names.values())
         settings = Settings(
-            {name: str(path.resolve()) for name, path in names.items()},
+            {name: str(path.absolute()) for name, path in names.items()},  # links are followed at each look
             host,
             port,
             worker_count(workers),

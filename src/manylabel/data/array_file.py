@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.data.atomic import atomic_write
-from manylabel.data.sealed import is_sealed, sealed_copy
+from manylabel.data.sealed import COPIES, is_sealed, sealed_copy
 from manylabel.exceptions import ModelFileError
 
 MAX_HEADER = 1 << 28
@@ -188,6 +188,6 @@ def _places(table: Mapping[str, Any], declared: Mapping[str, Any], base: int) ->
 
 def _not_a_model(path: Path, why: str) -> ModelFileError:
     remedy = "Train it again or restore a copy."
-    if path.suffix != ".manylabel":
+    if path.suffix != ".manylabel" and path.parent != COPIES:  # a file that was given; a copy has no ending
         remedy = "Give a file that `manylabel train` wrote; the model comes before the data."
     return ModelFileError(f"{path}: cannot load this file as a model: {why}. {remedy}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
+from typing import Any
 
 from manylabel.data.corpus import Corpus, split_name
 from manylabel.data.formats import name_without_suffix
@@ -260,6 +261,27 @@ def _text_columns(table: Table, options: ColumnOptions, labels: frozenset[str], 
         sides += [name for name in table.columns if name.strip().lower() in SIDE_FIELDS and name not in not_sides]
     columns = (*sides, text)
     return _Texts(columns, _field_names(columns), reason="" if given is not None else _text_reason(table, text))
+
+
+def text_fields(columns: Mapping[str, Sequence[Any]], trained: Mapping[str, str]) -> dict[str, str]:
+    """The columns of texts of a table that is no file, and the fields that they are; empty where there are none.
+
+    They are the only column; or those of the training, with the fields that they became (`trained`); or those with a
+    usual name for texts or titles; or all of strings, but for ids, labels and splits.
+
+    >>> text_fields({"id": [7, 8], "review": ["good", None], "author": ["A", "B"]}, {})
+    {'review': 'review'}
+    """
+    if len(columns) == 1:
+        return dict(zip(columns, columns, strict=True))
+    if trained and trained.keys() <= columns.keys():
+        return dict(trained)
+    named = {name: name.strip().lower() for name in columns}
+    if usual := {name: name for name, spelled in named.items() if spelled in TEXTS + TITLES}:
+        return usual
+    kinds = {name: {type(cell) for cell in cells} - {type(None)} for name, cells in columns.items()}
+    others = IDS + SPLITS + tuple(LABELS)
+    return {name: name for name, spelled in named.items() if kinds[name] == {str} and spelled not in others}
 
 
 def _field_names(columns: Sequence[str]) -> tuple[str, ...]:

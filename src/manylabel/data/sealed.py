@@ -7,10 +7,13 @@ import shutil
 import sys
 import tempfile
 from io import BufferedRandom
+from pathlib import Path
 from typing import BinaryIO, cast
 
 CAN_SEAL = sys.platform == "linux"
 """Whether this system has files in memory that can be sealed."""
+COPIES = Path("/proc/self/fd")
+"""Where a sealed copy can be opened again, by its descriptor."""
 
 
 def sealed_copy(stream: BinaryIO) -> BufferedRandom:

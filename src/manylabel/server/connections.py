@@ -289,10 +289,10 @@ class Connection(HttpToolsProtocol):
             method = self.parser.get_method().decode() if self.url else None
             path = unquote(self.url.partition(b"?")[0].decode("latin-1")) or None
             self.shortcut.gate.count(OTHER, problem.status, self._began, 0, (method, path, self.client))
-            self._write(problem_answer(problem), keep_alive=False)
+            self._write(problem_answer(problem, path), keep_alive=False)
         elif not cycle.response_started:
             cast(dict[str, Any], cycle.scope)[REFUSED] = problem.status
-            self._write(problem_answer(problem), keep_alive=False)
+            self._write(problem_answer(problem, cycle.scope["path"]), keep_alive=False)
             cycle.disconnected = True
             cycle.message_event.set()
         self.end()

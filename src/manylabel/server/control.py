@@ -30,9 +30,9 @@ from manylabel.server.operations import ROUTE
 from manylabel.server.problems import (
     RequestError,
     body_too_large,
+    form_of,
     method_not_allowed,
     not_ready,
-    problem_json,
     unexpected,
 )
 from manylabel.server.settings import Settings
@@ -169,39 +169,43 @@ def _wrong(found: Mapping[str, Any]) -> str:
 
 
 def _add_errors(app: FastAPI, data: str | None) -> None:
-    def answer(problem: RequestError) -> Response:
-        kind, body = problem_json(problem)
+    def answer(request: Request, problem: RequestError) -> Response:
+        kind, body = form_of(request.url.path)(problem)
         return Response(body, problem.status, problem.headers, kind.decode())
 
-    async def problem(_: Request, error: Exception) -> Response:
+    async def problem(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestError)
-        return answer(error)
+        return answer(request, error)
 
-    async def wrong_input(_: Request, error: Exception) -> Response:
+    async def wrong_input(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         found = "; ".join(f"{'.'.join(map(str, one['loc'][1:]))}: {_wrong(one)}" for one in error.errors())
-        return answer(RequestError(422, f"The request has another form than expected: {found}."))
+        return answer(request, RequestError(422, f"The request has another form than expected: {found}."))
 
     async def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         if error.status_code == 405:
-            return answer(method_not_allowed(request.method, (error.headers or {}).get("Allow", "other methods")))
+            return answer(
+                request, method_not_allowed(request.method, (error.headers or {}).get("Allow", "other methods"))
+            )
         if error.status_code == 404 and data is None and request.url.path.startswith(OF_DATA):
-            return answer(RequestError(404, "This server keeps no data and runs no jobs. Start it with --data DIR."))
+            return answer(
+                request, RequestError(404, "This server keeps no data and runs no jobs. Start it with --data DIR.")
+            )
         if error.status_code == 404:
             slash = " Leave out the slash at its end." if request.url.path.endswith("/") else ""
             remedy = f"{slash} /v1/openapi.json lists all addresses."
-            return answer(RequestError(404, f"There is nothing at this address.{remedy}"))
-        return answer(RequestError(error.status_code, str(error.detail), error.headers))
+            return answer(request, RequestError(404, f"There is nothing at this address.{remedy}"))
+        return answer(request, RequestError(error.status_code, str(error.detail), error.headers))
 
-    async def mistaken(_: Request, error: Exception) -> Response:
-        return answer(RequestError(422, str(error)))
+    async def mistaken(request: Request, error: Exception) -> Response:
+        return answer(request, RequestError(422, str(error)))
 
-    async def damaged(_: Request, error: Exception) -> Response:
-        return answer(RequestError(503, str(error).replace(f"{data}{os.sep}", "")))
+    async def damaged(request: Request, error: Exception) -> Response:
+        return answer(request, RequestError(503, str(error).replace(f"{data}{os.sep}", "")))
 
-    async def broken(_: Request, error: Exception) -> Response:  # raised again then, so that the gate logs it
-        return answer(unexpected(error))
+    async def broken(request: Request, error: Exception) -> Response:  # raised again then, so that the gate logs it
+        return answer(request, unexpected(error))
 
     app.add_exception_handler(RequestError, problem)
     app.add_exception_handler(RequestValidationError, wrong_input)
@@ -212,11 +216,13 @@ def _add_errors(app: FastAPI, data: str | None) -> None:
 
 
 def _add_operations(app: FastAPI, models: Models, settings: Settings, metrics: Metrics) -> None:
+    @app.head("/health", include_in_schema=False)
     @app.get("/health", tags=["operations"], summary="Whether the server runs")
     async def health(request: Request) -> Health:
         request.scope[ROUTE] = "health"
         return Health(status="ok")
 
+    @app.head("/ready", include_in_schema=False)
     @app.get(
         "/ready",
         tags=["operations"],

@@ -8,13 +8,13 @@ import hmac
 import math
 import time
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manylabel.server import problems
-from manylabel.server.logs import Log
+from manylabel.server.logs import Asked, Log
 from manylabel.server.metrics import Metrics
 from manylabel.server.operations import DOCUMENTS, HEADERS, REFUSED, ROUTE, Headers, header_list, problem_answer
 from manylabel.server.pages import PAGE_ADDRESSES
@@ -43,8 +43,6 @@ PREFLIGHT = {
 """The answer to browsers that ask whether a page of an allowed site may send a request."""
 VARY = (b"vary", b"Origin")
 LOOPBACK_HOSTS = (b"localhost", b"127.0.0.1", b"[::1]")
-Asked: TypeAlias = tuple[str | None, str | None, Any]
-"""The method, address and client of a request; None where they did not arrive."""
 DISK_AGAIN = 60.0
 """Seconds without a request that failed because the disk was full, after which the next one is logged again."""
 OTHER = "other"
@@ -59,7 +57,7 @@ class Gate:
         self.most = settings.requests_per_worker
         self.in_flight = 0
         token = settings.token
-        self.token = None if token is None else _digest(f"Bearer {token}".encode())
+        self.token = None if token is None else _digest(token.encode())
         host = settings.host.encode()
         self.hosts = {*LOOPBACK_HOSTS, b"[%b]" % host if b":" in host else host}
         self.origins = {origin.encode() for origin in settings.origins}
@@ -97,7 +95,7 @@ class Gate:
                 self.check(scope["method"], headers)
             await self._pass(scope, receive, sending)
         except RequestError as problem:
-            await respond(sending, problem)
+            await respond(sending, problem, scope["path"])
         except asyncio.CancelledError:  # the client is gone, or the server stops and cannot wait longer
             raise
         except ClientDisconnect:  # while it uploaded data; nobody reads an answer
@@ -105,7 +103,7 @@ class Gate:
         except Exception as error:
             self._log(error, method=scope["method"], path=scope["path"])
             if not answered:
-                await respond(sending, problems.unexpected(error))
+                await respond(sending, problems.unexpected(error), scope["path"])
         finally:
             asked = scope["method"], scope["path"], scope.get("client")
             self.count(scope[ROUTE], scope.get(REFUSED) or answered or 499, began, scope[DOCUMENTS], asked)
@@ -132,7 +130,9 @@ class Gate:
 
     def check(self, method: str, headers: Mapping[bytes, bytes]) -> None:
         """Raise the problem of a request that may not pass."""
-        if self.token is not None and not hmac.compare_digest(_digest(headers.get(b"authorization", b"")), self.token):
+        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+        is_bearer = scheme.lower() == b"bearer"
+        if self.token is not None and not (is_bearer and hmac.compare_digest(_digest(given.strip()), self.token)):
             what = "This server needs its token in the header Authorization: Bearer TOKEN."
             if b"authorization" in headers:
                 what = "The header Authorization does not hold the token of this server: Bearer TOKEN."
@@ -176,10 +176,7 @@ class Gate:
         seconds = time.perf_counter() - began
         self.metrics.count(route, status, seconds, documents)
         if self.log_requests:
-            method, path, client = asked
-            took = round(seconds * 1e3, 3)
-            address = client[0] if client else None
-            self.log.write("request", method=method, path=path, status=status, milliseconds=took, client=address)
+            self.log.request(asked, status, seconds)
 
 
 def _digest(value: bytes) -> bytes:
@@ -187,8 +184,8 @@ def _digest(value: bytes) -> bytes:
     return hashlib.sha256(value).digest()
 
 
-async def respond(send: Send, problem: RequestError) -> None:
-    """Send a problem."""
-    made = problem_answer(problem)
+async def respond(send: Send, problem: RequestError, path: str) -> None:
+    """Send a problem with an address."""
+    made = problem_answer(problem, path)
     await send({"type": "http.response.start", "status": made.status, "headers": made.headers})
     await send({"type": "http.response.body", "body": made.body})

@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
+
+Asked: TypeAlias = tuple[str | None, str | None, Any]
+"""The method, address and client of a request; None where they did not arrive."""
 
 
 class Log:
@@ -29,6 +32,13 @@ class Log:
             line = f"manylabel: {message or event}{' ' if pairs else ''}{pairs}"
         sys.stderr.write(line + "\n")
         sys.stderr.flush()
+
+    def request(self, asked: Asked, status: int, seconds: float) -> None:
+        """Write that a request was answered, and how long it took."""
+        method, path, client = asked
+        took = round(seconds * 1e3, 3)
+        address = client[0] if client else None
+        self.write("request", method=method, path=path, status=status, milliseconds=took, client=address)
 
     def error(self, event: str, error: BaseException, **fields: Any) -> None:
         """Write an error with its traceback."""

@@ -10,7 +10,7 @@ import msgspec
 from fastapi import FastAPI
 
 from manylabel.server.operations import Operation
-from manylabel.server.problems import PROBLEM_JSON, ProblemBody, problem_json
+from manylabel.server.problems import PROBLEM_JSON, ProblemBody, form_of, problem_json
 
 REF = "#/components/schemas/{name}"
 PROBLEMS = {
@@ -96,7 +96,7 @@ def _described(one: Operation) -> dict[str, Any]:
         "summary": one.summary,
         "operationId": one.name,
         "parameters": parameters,
-        "responses": {"200": success, **_problems(one.problem, one.form)},
+        "responses": {"200": success, **_problems(one.problem, form_of(one.path))},
     }
     if one.request is not None:
         is_form = one.path.endswith("/suggest")

@@ -20,7 +20,7 @@ from starlette.types import Message, Receive, Scope, Send
 from manylabel.exceptions import ManylabelError
 from manylabel.server import problems
 from manylabel.server.models import Models
-from manylabel.server.problems import JSON, Form, RequestError, problem_json
+from manylabel.server.problems import JSON, RequestError, form_of
 from manylabel.server.settings import Limits
 from manylabel.tasks.serving import ServedModel, Text, TextPrediction, Wanted
 
@@ -207,8 +207,6 @@ class Operation:
     """The type of the answer, or a tuple of types that it may have."""
     query: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The parameters after the question mark, by name: their JSON schemas."""
-    form: Form = problem_json
-    """How an error looks."""
     problem: Any = problems.ProblemBody
     """The type of the body of an error."""
     is_quick: bool = True
@@ -231,14 +229,14 @@ async def answer(operation: Operation, call: Call) -> Answer:
         named = () if reply.model is None else call.models.headers(reply.model)
         return _answer(200, reply.content_type, reply.body, named)
     except RequestError as problem:
-        return problem_answer(problem, operation.form)
+        return problem_answer(problem, operation.path)
     except ManylabelError as error:
-        return problem_answer(RequestError(422, str(error)), operation.form)
+        return problem_answer(RequestError(422, str(error)), operation.path)
 
 
-def problem_answer(problem: RequestError, form: Form = problem_json) -> Answer:
-    """The response that a problem is sent as."""
-    return _answer(problem.status, *form(problem), header_list(problem.headers))
+def problem_answer(problem: RequestError, path: str | None) -> Answer:
+    """The response that a problem is sent as, in the form of the dialect that has the address."""
+    return _answer(problem.status, *form_of(path)(problem), header_list(problem.headers))
 
 
 def _answer(status: int, kind: bytes, body: bytes, headers: Iterable[tuple[bytes, bytes]] = ()) -> Answer:
@@ -253,11 +251,11 @@ class Endpoint:
         self.__name__ = operation.name
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
+        """Answer a request; HEAD as GET, whose body uvicorn leaves out."""
         operation = self.operation
         scope[ROUTE] = operation.name
         try:
-            if scope["method"] != operation.method:
+            if scope["method"] != operation.method and (scope["method"], operation.method) != ("HEAD", "GET"):
                 raise problems.method_not_allowed(scope["method"], operation.method)
             headers: dict[bytes, bytes] = scope[HEADERS]
             body = b"" if operation.request is None else await whole_body(receive, headers, self.limits.body)
@@ -265,7 +263,7 @@ class Endpoint:
             made = await answer(operation, call)
             scope[DOCUMENTS] = call.documents
         except RequestError as problem:
-            made = problem_answer(problem, operation.form)
+            made = problem_answer(problem, operation.path)
         await send({"type": "http.response.start", "status": made.status, "headers": made.headers})
         await send({"type": "http.response.body", "body": made.body})
 

@@ -1,10 +1,13 @@
-"""Errors of requests, and their form in each dialect: problem+json (RFC 9457) unless a dialect has its own."""
+"""Errors of requests, and their form in each dialect: problem+json (RFC 9457) unless a dialect has its own.
+
+The form depends on the address alone, because many requests are refused before anything else is known of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -53,6 +56,66 @@ def problem_json(problem: RequestError) -> tuple[bytes, bytes]:
     """The problem as RFC 9457 has it."""
     body = ProblemBody("about:blank", problem.title, problem.status, problem.detail)
     return PROBLEM_JSON, msgspec.json.encode({**msgspec.structs.asdict(body), **problem.members})
+
+
+class TeiError(msgspec.Struct):
+    """An error."""
+
+    error: str
+    error_type: Literal["Unhealthy", "Backend", "Overloaded", "Validation", "Tokenizer"]
+
+
+def tei_error(problem: RequestError) -> tuple[bytes, bytes]:
+    """The problem as Hugging Face's TEI has it."""
+    kind: Literal["Unhealthy", "Backend", "Overloaded", "Validation"] = "Validation"
+    if problem.status >= 500:
+        kind = "Unhealthy" if problem.status == 503 else "Backend"
+    elif problem.status == 429:
+        kind = "Overloaded"
+    return JSON, msgspec.json.encode(TeiError(problem.detail, kind))
+
+
+class InferError(msgspec.Struct):
+    """An error."""
+
+    error: str
+
+
+def infer_error(problem: RequestError) -> tuple[bytes, bytes]:
+    """The problem as the Open Inference Protocol has it."""
+    return JSON, msgspec.json.encode(InferError(problem.detail))
+
+
+class MlflowError(msgspec.Struct):
+    """An error."""
+
+    error_code: str
+    message: str
+
+
+def mlflow_error(problem: RequestError) -> tuple[bytes, bytes]:
+    """The problem as MLflow has it."""
+    code = problem.title.upper().replace(" ", "_").replace("-", "_")
+    return JSON, msgspec.json.encode(MlflowError(code, problem.detail))
+
+
+FORMS: Mapping[str, Form] = {
+    "predict": tei_error,
+    "info": tei_error,
+    "v2": infer_error,
+    "invocations": mlflow_error,
+    "ping": mlflow_error,
+}
+"""The form of errors by the first word of the address."""
+
+
+def form_of(path: str | None) -> Form:
+    """How an error looks at an address, whichever part of the server answers; None where no address arrived.
+
+    >>> form_of("/v2/models/letters/infer") is infer_error, form_of("/v1/models/letters/predict") is problem_json
+    (True, True)
+    """
+    return FORMS.get((path or "").removeprefix("/").partition("/")[0], problem_json)
 
 
 # ---- problems that several places raise ------------------------------------------------------------------------------

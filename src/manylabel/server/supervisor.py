@@ -79,9 +79,9 @@ class Supervisor:
             folder = store.models
             self.scheduler = Scheduler(store, settings.jobs, settings.limits, self.log)
         self.listener = listen(settings.host, settings.port)
-        self.waiting = Waiting(self.listener)
         self.table = Metrics.new_file(settings.workers)
         self.metrics = Metrics(self.table.fileno(), (), settings.workers, settings.workers)
+        self.waiting = Waiting(self.listener, self.metrics, self.log if settings.log_requests else None)
         self.files = ModelFiles(settings.models, folder)
         self._looked = 0.0
         self.processes: dict[int, subprocess.Popen[bytes]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -15,10 +15,11 @@ import numpy as np
 
 from manylabel.catalog import DEFAULT_METHOD, METHODS, find_method
 from manylabel.classifier import TextClassifier
+from manylabel.data.columns import text_fields
 from manylabel.data.corpus import Text as Text
 from manylabel.data.label_vocabulary import is_address
 from manylabel.data.label_vocabulary import made_address as made_address
-from manylabel.data.sealed import CAN_SEAL, sealed_copy
+from manylabel.data.sealed import CAN_SEAL, COPIES, sealed_copy
 from manylabel.decisions.corrected import checked_thresholds
 from manylabel.decisions.shown import decide_by_shown
 from manylabel.estimator import Floats
@@ -87,7 +88,7 @@ class ModelVersion:
     @property
     def source(self) -> Path:
         """What to read the model from: the copy, or the file itself."""
-        return self.path if self.file is None else Path(f"/proc/self/fd/{self.file}")
+        return self.path if self.file is None else COPIES / str(self.file)
 
     def check(self) -> None:
         """Raise an error where the file is not a model."""
@@ -193,6 +194,14 @@ class ServedModel:
     def explain(self, text: Text, labels: Sequence[str] | None, runners_up: int) -> dict[str, Any]:
         """Why labels are predicted for one text, or nearly are, as plain data: evidence and where it stands."""
         return self.classifier.explain(text, labels=labels, runners_up=runners_up).as_dict()
+
+    def text_fields(self, columns: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+        """The columns of a table that hold texts, and the fields that they are, by those of the training."""
+        reading, fields = self.classifier.reading, self.classifier.fields_ or []
+        trained = dict(zip(fields, fields, strict=True))
+        if reading is not None:
+            trained = dict(zip(reading.texts, reading.fields, strict=True))
+        return text_fields(columns, trained)
 
     @property
     def languages(self) -> list[str]:

@@ -5,7 +5,7 @@ As there, an answer lists every label with its score, best first; the model's de
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from manylabel import __version__
 from manylabel.server.operations import Call, Operation, Reply, encode
-from manylabel.server.problems import JSON, RequestError
+from manylabel.server.problems import RequestError, TeiError
 from manylabel.tasks.serving import ServedModel, Text
 
 
@@ -34,13 +34,6 @@ class TeiPrediction(Struct):
 
     score: float
     label: str
-
-
-class TeiError(Struct):
-    """An error."""
-
-    error: str
-    error_type: Literal["Unhealthy", "Backend", "Overloaded", "Validation", "Tokenizer"]
 
 
 class ClassifierModel(Struct):
@@ -87,12 +80,6 @@ REQUEST: dict[str, Any] = {
         "truncation_direction": {"type": ["string", "null"]},
     },
 }
-
-
-def tei_error(problem: RequestError) -> tuple[bytes, bytes]:
-    """An error as TEI has it."""
-    kind: Literal["Overloaded", "Validation"] = "Overloaded" if problem.status == 429 else "Validation"
-    return JSON, encode(TeiError(problem.detail, kind))
 
 
 def texts_of(inputs: str | list[str | list[str]]) -> tuple[list[Text], bool]:
@@ -154,7 +141,6 @@ OPERATIONS = (
         "Hugging Face TEI",
         request=REQUEST,
         response=(list[TeiPrediction], list[list[TeiPrediction]]),
-        form=tei_error,
         problem=TeiError,
     ),
     Operation(
@@ -166,7 +152,6 @@ OPERATIONS = (
         "GET",
         None,
         Info,
-        form=tei_error,
         problem=TeiError,
     ),
 )

@@ -15,7 +15,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from manylabel import __version__
 from manylabel.server.operations import Call, Operation, Reply, encode
-from manylabel.server.problems import JSON, RequestError, not_ready
+from manylabel.server.problems import InferError, RequestError, not_ready
 from manylabel.tasks.serving import BY_RULE, ServedModel, Text
 from manylabel.wording import counted
 
@@ -106,18 +106,7 @@ class Ready(Struct):
     ready: bool
 
 
-class InferError(Struct):
-    """An error."""
-
-    error: str
-
-
 _decoder = msgspec.json.Decoder(InferRequest)
-
-
-def infer_error(problem: RequestError) -> tuple[bytes, bytes]:
-    """An error as the protocol has it."""
-    return JSON, encode(InferError(problem.detail))
 
 
 def versioned(call: Call) -> ServedModel:
@@ -209,7 +198,6 @@ def _operation(path: str, name: str, summary: str, respond: Any, response: Any, 
         "GET" if request is None else "POST",
         request,
         response,
-        form=infer_error,
         problem=InferError,
     )
 

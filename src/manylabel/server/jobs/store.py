@@ -221,7 +221,7 @@ class JobStore:
     def writable_model(self, name: str) -> Path:
         """The file that a job writes a model to; an error where the server was started with another one of the name."""
         path = self.model_path(name)
-        if name in self.served and Path(self.served[name]) != path.resolve():
+        if name in self.served and Path(self.served[name]).resolve() != path.resolve():
             raise ParameterError(
                 f"The server was started with the model {name!r}, which lies outside of its data directory, so that "
                 "jobs do not replace it. Choose another name."
