@@ -13,7 +13,7 @@ import numpy as np
 from manylabel import __version__
 from manylabel.data.documents import length_of
 from manylabel.data.hierarchy import Hierarchy
-from manylabel.data.labels import LabelSets, label_matrix, stack
+from manylabel.data.labels import LabelSets, as_label_sets, label_matrix, stack
 from manylabel.estimator import Csr, Floats, Ints
 from manylabel.evaluation.result import LabelRow, Result, SplitCounts, fingerprint
 from manylabel.exceptions import ParameterError
@@ -88,6 +88,7 @@ def evaluate(
     in `unseen_labels`. They rank last. With a `hierarchy`, hierarchical metrics are taken too. An `analyst` gets
     label names and true labels at the beginning, and then the predictions and scores of each batch.
     """
+    label_sets = as_label_sets(label_sets)
     _check_one_each(documents, ids, len(label_sets))
     known = list(classifier.labels_)
     unseen = Counter(name for names in label_sets for name in names if name not in set(known))
