@@ -113,6 +113,10 @@ class MultiLabelModel(ChangingModel):
         "bin_weights_": Sometimes(Maybe(finite_reals(3, None))),  # the rows of plain_bin_weights
     }
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        ScoreKind.check(cls.__name__, cls.score_kind)
+
     def learn(self, X: Csr, Y: Csr) -> None:
         """Learn from checked data; X is non-negative if `needs_counts`, Y holds 0 and 1."""
         raise NotImplementedError(f"{type(self).__name__} has to define learn(X, Y).")

@@ -96,9 +96,15 @@ def canonical(X: Csr, name: str = "X") -> Csr:
 
 
 def check_scores(owner: MultiLabelModel, scores: Any, n_documents: int) -> Floats:
-    """What `score_batch` returned, where it is an array with one score per document and label."""
+    """What `score_batch` returned, where it is an array with one score per document and label, none of them NaN."""
     wanted = (n_documents, owner.n_labels_)
     if isinstance(scores, np.ndarray) and scores.shape == wanted:
+        if np.isnan(scores.max(initial=-np.inf)):  # the maximum is NaN where any score is
+            row, label = np.argwhere(np.isnan(scores))[0].tolist()
+            raise DataError(
+                f"{type(owner).__name__}.score_batch returned NaN for label {label} of document {row} of a batch (both "
+                "count from 0). A label that is impossible has the score -numpy.inf."
+            )
         return scores
     is_array = isinstance(scores, np.ndarray) or sparse.issparse(scores)
     found = f"a {type(scores).__name__} of shape {scores.shape}" if is_array else type(scores).__name__
