@@ -19,6 +19,7 @@ from manylabel.exceptions import ParameterError, UnsupportedError
 from manylabel.features.facts import Facts, Learned
 from manylabel.features.pipeline import Documents, FeaturePipeline
 from manylabel.memory import table_bytes
+from manylabel.models.inputs import cannot_weigh
 from manylabel.models.out_of_fold import MOST_SCORES
 from manylabel.progress import remark, stage
 from manylabel.recipe import Recipe
@@ -93,6 +94,8 @@ class Training:
         """
         moments = None if dates is None else _moments(dates, Y.shape[0])
         self.decided = self.recipe.build(folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
+        if sample_weight is not None and not self.decided.weighs_documents:
+            raise cannot_weigh(self.recipe.method)
         if descriptions is not None:
             from manylabel.decisions.described import DescribedModel
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, as_csr
-from manylabel.exceptions import DataError
+from manylabel.exceptions import DataError, UnsupportedError
 from manylabel.wording import counted, there_are
 
 if TYPE_CHECKING:
@@ -196,6 +196,14 @@ def check_weights(sample_weight: npt.ArrayLike, n_documents: int, name: str) -> 
     if not weights.any():
         raise DataError(f"{name}: every sample_weight is zero, so there are no documents to learn from.")
     return weights
+
+
+def cannot_weigh(name: str) -> UnsupportedError:
+    """The error of a method or a model that cannot learn from documents with weights."""
+    return UnsupportedError(
+        f"{name} cannot weigh documents (sample_weight). Methods that can: auto, svm, logistic, rocchio and naive "
+        "Bayes (nb and most of its relatives)."
+    )
 
 
 class AdditiveModel(Protocol):
