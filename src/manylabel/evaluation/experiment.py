@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
@@ -10,12 +9,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from manylabel import __version__
 from manylabel.data.documents import length_of
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.labels import LabelSets, as_label_sets, label_matrix, stack
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.evaluation.result import LabelRow, Result, SplitCounts, fingerprint
+from manylabel.evaluation.result import LabelRow, Result, SplitCounts, fingerprint, versions
 from manylabel.exceptions import ParameterError
 from manylabel.metrics import (
     LabelRanks,
@@ -123,7 +121,7 @@ def evaluate(
         true_labels_sha256=fingerprint(ids, label_sets),
         train_sha256=train_sha256,
         remarks=with_measured_guarantee(classifier.remarks(documents), T, S),
-        versions={"manylabel": __version__, "python": platform.python_version(), "numpy": np.__version__},
+        versions=versions(),
     )
 
 
