@@ -288,14 +288,14 @@ class TextClassifier(TextUpdater):
     def partial_fit(self) -> Callable[..., Self]:
         """``partial_fit(documents, y, *, label_names=None, classes=None)``: learn from more documents.
 
-        Batches of a corpus give the same model as `fit` on all of them. An `UnsupportedError` if the method cannot.
+        Where terms and weights are fixed (hashed terms or a matrix, no idf), batches of a corpus give the same model as
+        `fit` on all of them. An `UnsupportedError` if the method cannot.
 
         The method must be a model of counts (`nb` and its relatives, `rocchio`) with a decision rule that learns
         nothing, for example ``decision={"rule": "threshold", "value": 0.5}``. The first batch fixes the labels (name
         all of them in `label_names`), the terms (or hash them: ``features={"n_hashes": 2**18}``), their weights, and
-        the discount where rare terms are pruned.
-        Terms that appear later are ignored; labels that appear later are an error. `classes` is scikit-learn's name for
-        `label_names`; it may hold numbers.
+        the discount where rare terms are pruned. Terms that appear later are ignored; labels that appear later are an
+        error. `classes` is scikit-learn's name for `label_names`; it may hold numbers.
 
         >>> model = TextClassifier("nb-binary")
         >>> names = ["buses", "roads"]

@@ -19,10 +19,12 @@ from manylabel.exceptions import ParameterError, UnsupportedError
 from manylabel.features.facts import Facts, Learned
 from manylabel.features.pipeline import Documents, FeaturePipeline
 from manylabel.memory import table_bytes
+from manylabel.models.inputs import cannot_weigh
 from manylabel.models.out_of_fold import MOST_SCORES
 from manylabel.progress import remark, stage
 from manylabel.recipe import Recipe
 from manylabel.strategies.weighted_member import holds_vectors, reads_vectors
+from manylabel.wording import counted, there_are
 
 if TYPE_CHECKING:
     from manylabel.decisions.decided import DecidedModel
@@ -90,14 +92,16 @@ class Training:
         the label hierarchy. The `deadline` is checked while the model learns. `descriptions` are texts that describe
         the labels, in their order. With `dates`, one per document, folds are time-ordered.
         """
+        moments = None if dates is None else _moments(dates, Y.shape[0])
         self.decided = self.recipe.build(folds=self.folds, seed=self.seed, n_jobs=self.n_jobs)
+        if sample_weight is not None and not self.decided.weighs_documents:
+            raise cannot_weigh(self.recipe.method)
         if descriptions is not None:
             from manylabel.decisions.described import DescribedModel
 
             described = self.decided = DescribedModel.of(self.decided)
             if not described.is_documented(Y):
                 return self._run_undocumented(documents, Y, labels, described, descriptions)
-        moments = None if dates is None else read_dates(list(dates))
         self.is_time_ordered = moments is not None
         rule, held_out = self.decided.rule, None
         divided = None if rule is None else self.decided.divide(rule, Y)
@@ -274,6 +278,17 @@ def for_one_label(recipe: Recipe, Y: Csr, single_label: bool | None) -> Recipe:
             "Give one of them."
         )
     return recipe
+
+
+def _moments(dates: Sequence[Any] | npt.NDArray[Any], n_documents: int) -> npt.NDArray[Any]:
+    """The dates as values that sort by time; an error unless there is one per document."""
+    given = list(dates)
+    if len(given) != n_documents:
+        raise ParameterError(
+            f"{there_are(n_documents, 'document').capitalize()} but {counted(len(given), 'date')}. Give one date per "
+            "document."
+        )
+    return read_dates(given)
 
 
 def _time_ordered(dates: npt.NDArray[Any], folds: int) -> list[tuple[Ints, Ints]]:

@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from typing import Literal, TypeAlias
 
 __all__ = [
+    "COUNTED",
     "Interface",
     "counted",
     "is_worded_for",
@@ -28,6 +29,8 @@ __all__ = [
 Interface: TypeAlias = Literal["python", "command line", "request"]
 Setting: TypeAlias = str | int | bool | tuple[str, ...] | None
 
+COUNTED = "(documents count from 0)"
+"""What messages add to the number of a document that users have in a list."""
 FLAGS = frozenset(
     {"format", "encoding", "text_column", "label_column", "label_separator", "merge_labels", "drop_unlabelled"}
 )

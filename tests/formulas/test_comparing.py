@@ -18,6 +18,7 @@ from manylabel.evaluation.paired_tests import (
 from manylabel.evaluation.rank_tests import critical_difference, friedman, undivided_groups, wilcoxon
 from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.exceptions import DataError, ParameterError
+from manylabel.metrics import compute_metrics
 
 TRUTH = [[1, 0], [1, 1], [0, 1], [0, 0]]
 FIRST = [[1, 0], [1, 0], [0, 1], [0, 0]]  # misses one label of the second document
@@ -208,3 +209,16 @@ def test_what_cannot_be_compared_is_refused() -> None:
         holm([0.1, 1.2])
     with pytest.raises(DataError, match="at least 2 data sets × 2 methods"):
         friedman([[1, 2, 3]])
+    with pytest.raises(DataError, match=r"not a value of type ndarray\. Give what document_statistics"):
+        permutation_test(np.eye(2), np.eye(2), "micro-f1")  # type: ignore[arg-type]
+    with pytest.raises(DataError, match=r"not a value of type list\. Give what document_statistics"):
+        interval([[1]], "micro-f1")  # type: ignore[arg-type]
+    for resampled in (interval, lambda *given, **options: permutation_test(first, *given, **options)):
+        with pytest.raises(ParameterError, match=r"resampling: seed must be .* a whole number of at least 0, not 'x'"):
+            resampled(second, "micro-f1", seed="x")
+    with pytest.raises(ParameterError, match=r"^Unknown metric for intervals and tests: 'jaccard'"):
+        interval(first, "jaccard")
+    with pytest.raises(ParameterError, match=r"at least 2 methods.* not 'a', 10 and 0.05"):
+        critical_difference("a", 10)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match=r"'ndcg@3'.*which compute_ranking_metrics reads from scores"):
+        compute_metrics(TRUTH, FIRST, ["ndcg@3"])

@@ -63,7 +63,12 @@ def test_a_test_file_is_measured_at_the_end(capsys: pytest.CaptureFixture[str]) 
     Path("a.csv").write_text("text,labels\n" + "\n".join(lines) + "\n")
     Path("t.csv").write_text("text,labels\na bus,bus\na road,road\na road,bus\n")
     assert run(["compare", "a.csv", *FEW, "--test", "t.csv", "--metric", "recall@1", "--json"]) == 0
-    test = json.loads(capsys.readouterr().out)["test"]
+    found = json.loads(capsys.readouterr().out)
+    test = found["test"]
+    assert run(["evaluate", "a.csv", "--method", "nb-binary", "--test", "t.csv", "--json"]) == 0
+    measured = json.loads(capsys.readouterr().out)["results"][0]
+    for fact in ("versions", "train_sha256", "true_labels_sha256"):
+        assert found[fact] == measured[fact]
     assert test["documents"] == 3
     assert test["value"] == pytest.approx(2 / 3)
 

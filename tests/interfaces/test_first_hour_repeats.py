@@ -9,9 +9,12 @@ import pytest
 from scipy import stats
 
 from manylabel.cli.run import run
+from manylabel.data import load
 from manylabel.data.splits import repeated_random
 from manylabel.evaluation.repeated_splits import TESTED, split_t_test
+from manylabel.evaluation.result import fingerprint, versions
 from manylabel.exceptions import DataError
+from manylabel.recipe import Recipe
 
 REPEATED = ("evaluate", "townhall", "--method", "nb-binary", "--method", "nb-app", "--repeats", "3", "-j", "1")
 
@@ -47,6 +50,11 @@ def test_point_20_repeats_in_numbers(tmp_path: Path, capsys: pytest.CaptureFixtu
     found = json.loads(capsys.readouterr().out)
     train, test = repeated_random(605, 0.7, 0.3, 3, 0)[0]
     assert (found["documents"], found["train"], found["test"]) == (605, len(train), len(test))
+    documents = load("townhall").corpus
+    assert found["documents_sha256"] == fingerprint(documents.ids, documents.label_sets)
+    assert found["versions"] == versions()
+    assert found["recipes"]["nb-app"] == Recipe.of("nb-app").as_dict()
+    assert list(found["conventions"]) == list(TESTED)
     first, second = (found["values"][method] for method in ("nb-binary", "nb-app"))
     for metric in TESTED:
         assert found["means"]["nb-app"][metric]["mean"] == pytest.approx(np.mean(second[metric]))

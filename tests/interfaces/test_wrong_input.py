@@ -36,6 +36,14 @@ def test_missing_column(capsys: pytest.CaptureFixture[str]) -> None:
     assert "subject" in said
 
 
+@pytest.mark.parametrize("command", ["train", "evaluate", "tune"])
+def test_a_seed_below_0_is_named_as_the_option(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([command, "townhall", "--seed", "-1"]) == 2
+    said = capsys.readouterr().err
+    assert "'--seed'" in said
+    assert "TextClassifier" not in said
+
+
 def test_broken_utf8(capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.csv").write_bytes(b"text,labels\nlate bus,buses\ncaf\xe9,food\n")
     said = complaint(capsys, "train", "a.csv")

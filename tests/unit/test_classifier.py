@@ -108,6 +108,10 @@ def test_scikit_learns_tools_work() -> None:
 
 
 def test_wrong_use_is_answered_with_a_sentence() -> None:
+    with pytest.raises(
+        ParameterError, match=r"list of documents is empty, but there are labels for 2 .*corpus\.counts"
+    ):
+        TextClassifier("svm").fit([], [["buses"], ["roads"]])
     with pytest.raises(ParameterError, match="3 documents but labels for 2"):
         TextClassifier().fit(TEXTS[:3], LABELS[:2])
     with pytest.raises(DataError, match="nothing to learn"):

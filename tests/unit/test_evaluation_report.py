@@ -21,6 +21,7 @@ from manylabel.evaluation.reliability import Reliability
 from manylabel.evaluation.result import LabelRow, Result
 from manylabel.evaluation.threshold_curves import POINTS, ThresholdCurve, label_threshold_curves
 from manylabel.evaluation.training_documents import SeenDocuments
+from manylabel.exceptions import ParameterError
 from manylabel.insight.evaluation import report_evaluation
 from manylabel.reports.evaluation_answer import Known, advice, answer
 from manylabel.reports.evaluation_page import data_set_blocks
@@ -30,6 +31,20 @@ from manylabel.reports.page import Heading, Table, render_text
 from manylabel.reports.result_page import frequency_blocks, result_page
 
 Measured = tuple[TextClassifier, Corpus, Result, Analysis]
+
+
+@pytest.mark.parametrize(
+    ("documents", "labels", "ids", "message"),
+    [
+        (2, 3, 3, "There are 2 documents but labels for 3"),
+        (4, 3, 3, "There are 4 documents but labels for 3"),
+        (3, 3, 2, "There are 3 documents but 2 ids"),
+    ],
+)
+def test_there_is_one_label_set_and_one_id_per_document(documents: int, labels: int, ids: int, message: str) -> None:
+    model = TextClassifier("nb-binary").fit(["late bus", "a hole"], [["buses"], ["roads"]])
+    with pytest.raises(ParameterError, match=message):
+        evaluate(model, ["late bus"] * documents, [["buses"]] * labels, ids=["1"] * ids, data="", split="")
 
 
 @pytest.fixture(scope="module")

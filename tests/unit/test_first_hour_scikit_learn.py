@@ -222,7 +222,7 @@ def test_point_13_settings_of_a_transformer() -> None:
 
 
 def test_point_13_sample_weight_is_refused_with_a_sentence() -> None:
-    with pytest.raises(UnsupportedError, match=r"cannot weigh documents.*Methods that can: auto, svm"):
+    with pytest.raises(UnsupportedError, match=r"^knn cannot weigh documents.*Methods that can: auto, svm"):
         TextClassifier("knn").fit(TEXTS, LABELS, sample_weight=np.ones(24))
     with pytest.raises(DataError, match="there are 24 documents"):
         TextClassifier("svm").fit(TEXTS, LABELS, sample_weight=np.ones(3))

@@ -95,9 +95,9 @@ def test_stratified_groups_spread_a_label_that_plain_groups_bunch() -> None:
 
 
 def test_time_blocks_need_enough_dates() -> None:
-    with pytest.raises(ParameterError, match="3 dates cannot make 4 folds"):
+    with pytest.raises(ParameterError, match="3 different dates cannot make 4 folds"):
         time_blocks([1, 2, 3], 4)
-    with pytest.raises(ParameterError, match="3 dates cannot make 4 folds"):
+    with pytest.raises(ParameterError, match="3 different dates cannot make 4 folds"):
         time_blocks([1, 2, 3], 3, forward=True)
 
 
@@ -122,8 +122,10 @@ def test_dates_that_are_numbers_or_objects() -> None:
 
 @pytest.mark.parametrize("bad", ["soon", "", None, "03/04/1987"])
 def test_what_is_no_date_is_named(bad: object) -> None:
-    with pytest.raises(DataError, match="document 2 has"):
+    with pytest.raises(DataError, match=r"document 1 has .*\(documents count from 0\)"):
         read_dates(["1987-02-26", bad], "day")
+    with pytest.raises(DataError, match=r"document 1 has none \(documents count from 0\)"):
+        time_blocks([1.0, float("nan")], 2)
 
 
 def test_the_day_of_dates_with_slashes_is_found_in_the_others() -> None:

@@ -276,5 +276,5 @@ def test_numbers_of_json_keep_their_meaning(tmp_path):
     "value", ["²", "9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00+23:59", "1" * 5000 + "-", "x" * 10**6]
 )
 def test_odd_dates_are_refused(value):
-    with pytest.raises(DataError, match=r"document 2 has .* which cannot be read as a date"):
+    with pytest.raises(DataError, match=r"document 1 has .* which cannot be read as a date"):
         read_dates(["1987-02-26", value])

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from manylabel.decisions import DecidedModel, PerLabelThreshold
 from manylabel.estimator import Csr
-from manylabel.exceptions import DataError
+from manylabel.exceptions import DataError, ParameterError
 from manylabel.kernels.score_batches import batch_scores
 from manylabel.models import LinearSVM, MultiLabelModel
 
@@ -22,6 +22,8 @@ FORMS: dict[str, Any] = {
     "sparse": sparse.csr_array,
     "list": lambda scores: scores.tolist(),
     "nothing": lambda scores: None,
+    "nan": lambda scores: np.where(np.arange(scores.size).reshape(scores.shape) == 7, np.nan, scores),
+    "impossible": lambda scores: np.where(np.arange(scores.size).reshape(scores.shape) == 4, -np.inf, scores),
 }
 
 
@@ -65,6 +67,21 @@ def test_scores_of_another_shape_are_refused_with_the_shape_that_is_wanted(form:
             ask(X)
     with pytest.raises(DataError, match=r"Counts.score_batch has to return a NumPy array of shape \(\d+, 3\)"):
         DecidedModel(Counts(form), PerLabelThreshold()).fit(X, Y)
+
+
+def test_scores_that_are_no_numbers_are_refused() -> None:
+    fitted = Counts("nan").fit(X, Y)
+    for ask in (fitted.predict, fitted.decision_function):
+        with pytest.raises(DataError, match=r"Counts.score_batch returned NaN for label 1 of document 2 of a batch"):
+            ask(X)
+    with pytest.raises(DataError, match=r"Counts.score_batch returned NaN"):
+        DecidedModel(Counts("nan"), PerLabelThreshold()).fit(X, Y)
+    assert Counts("impossible").fit(X, Y).predict(X).nnz < Y.nnz
+
+
+def test_a_kind_of_scores_that_is_a_string_is_refused() -> None:
+    with pytest.raises(ParameterError, match=r"Own.score_kind must be a ScoreKind, not 'margin'.*ScoreKind.MARGIN"):
+        type("Own", (Counts,), {"score_kind": "margin"})
 
 
 @pytest.mark.parametrize("documents", [np.ones(4), np.ones((2, 5))])

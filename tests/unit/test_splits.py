@@ -219,6 +219,7 @@ def test_by_date_gives_each_split_a_date():
         (lambda: splits.iterative_split(np.eye(1), (0.5, 0.5), 0), "1 document cannot make 2 splits"),
         (lambda: splits.group_k_fold(["a", "a", "b"], 3, 0), "2 groups cannot make 3 folds"),
         (lambda: splits.group_split(["a", "a"], (0.5, 0.5), 0), "1 group cannot make 2 splits"),
+        (lambda: splits.time_blocks([1, 2], 3), "2 different dates cannot make 3 folds: .* Take 2 folds"),
         (lambda: splits.by_date([1, 1], (0.5, 0.5)), "1 date cannot make 2 splits"),
         (lambda: splits.holdout(10, 1.5, 0), "share must be a number above 0 and below 1, not 1.5"),
         (lambda: splits.holdout(3, 0.1, 0), "3 documents cannot give 3 for training and 0 for testing"),

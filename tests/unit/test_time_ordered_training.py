@@ -10,6 +10,7 @@ from manylabel.cli.run import run
 from manylabel.data import time_blocks
 from manylabel.decisions import DecidedModel, GlobalThreshold
 from manylabel.estimator import Csr
+from manylabel.exceptions import DataError, ParameterError
 from manylabel.models import LinearSVM, ScoreKind, out_of_fold_scores
 
 TEXTS = ["the bus was late again", "a deep hole in our road", "no bus, and holes in the road"] * 5
@@ -28,6 +29,24 @@ def test_scores_are_those_of_models_of_the_other_folds() -> None:
     rule = DecidedModel(LinearSVM(), GlobalThreshold()).fit(X, Y, splits=splits).rule_
     assert isinstance(rule, GlobalThreshold)
     assert rule.threshold_ == GlobalThreshold().fit(scores, Y, ScoreKind.MARGIN).threshold_
+
+
+@pytest.mark.parametrize("count", [0, 5, 14, 16, 100])
+def test_there_is_one_date_per_document(count: int) -> None:
+    dates = ["2024-01-01"] * count
+    with pytest.raises(ParameterError, match=f"There are 15 documents but {count} dates"):
+        TextClassifier("svm").fit(TEXTS, SETS, dates=dates)
+    described = TextClassifier()
+    with pytest.raises(ParameterError, match="There are 0 documents but"):
+        described.fit([], [], descriptions={"buses": "late bus", "roads": "holes"}, dates=[*dates, "2024-01-01"])
+
+
+@pytest.mark.parametrize(("forward", "documents"), [(True, 12), (False, 9)])
+def test_splits_that_leave_documents_untested_are_refused(forward: bool, documents: int) -> None:
+    """The scores of documents that no fold tests would be what the memory held before."""
+    X, Y = Csr(np.eye(12)), Csr(np.ones((12, 1)))
+    with pytest.raises(DataError, match="must test each of the 12 documents exactly once, but they test 9 documents"):
+        out_of_fold_scores(LinearSVM(), X, Y, splits=time_blocks(np.arange(documents), 3, forward=forward))
 
 
 def test_a_model_states_that_its_quality_was_measured_in_time_ordered_folds(tmp_path: Path) -> None:

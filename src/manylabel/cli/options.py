@@ -116,7 +116,7 @@ Rules = Annotated[
 TestShare = Annotated[
     float, typer.Option("--test-share", help="The share of documents for the test split where the data have none.")
 ]
-Seed = Annotated[int, typer.Option("--seed", help="The seed of the random numbers.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="The seed of the random numbers.")]
 Jobs = Annotated[
     int | None, typer.Option("-j", "--jobs", help="Threads to use; all cores by default.", show_default=False)
 ]

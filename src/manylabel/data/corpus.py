@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -150,9 +150,9 @@ class Corpus:
             )
         return self.labels
 
-    def label_matrix(self, names: Sequence[str] | None = None) -> Csr:
-        """Y for the given names (default: all label names of the corpus)."""
-        return label_matrix(self.label_sets, self.label_names if names is None else names)
+    def label_matrix(self, names: Sequence[str] | None = None, *, others: Literal["warn", "omit"] = "warn") -> Csr:
+        """Y for the given names (default: all of the corpus); `others` is as in `manylabel.data.label_matrix`."""
+        return label_matrix(self.label_sets, self.label_names if names is None else names, others=others)
 
     def subset(self, rows: Sequence[int] | np.ndarray[Any, Any]) -> Corpus:
         """The documents of the given rows, in that order, or of a mask of booleans; label names are kept.

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.exceptions import DataError
+from manylabel.wording import COUNTED
 
 FORMS = (
     "%d-%b-%Y %H:%M:%S.%f",  # Reuters-21578
@@ -63,11 +64,12 @@ def read_dates(
     for row, value in enumerate(values):
         moment, form = _moment(value, form, forms)
         if moment is None:
-            where = f"{what}: document {row + 1}" if lines is None else f"The column {what!r}"
+            where = f"{what}: document {row}" if lines is None else f"The column {what!r}"
             unclear = isinstance(value, str) and _SLASHES.match(value.strip()) is not None
             why = "the month is not clear" if unclear else "cannot be read as a date"
             raise DataError(
-                f"{where} has {value!r:.100}, {'in which' if unclear else 'which'} {why}.",
+                f"{where} has {value!r:.100}, {'in which' if unclear else 'which'} {why}"
+                f"{f' {COUNTED}' if lines is None else ''}.",
                 path=path,
                 line=None if lines is None else lines[row],
                 remedy="Write dates as 1987-02-26, or as numbers, in every document.",

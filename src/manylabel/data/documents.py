@@ -19,11 +19,10 @@ from manylabel.data.corpus import Corpus, Text, numbered_terms
 from manylabel.estimator import Csr, Ints, as_csr
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.kernels.canonical import canonical
-from manylabel.wording import counted
+from manylabel.wording import COUNTED, counted
 
 WHOLE = "*"
 """The name of the field that is the whole document, all its fields joined."""
-COUNTED = "(documents count from 0)"
 
 
 @dataclass(frozen=True, slots=True)

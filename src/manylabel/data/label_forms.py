@@ -16,13 +16,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.data.corpus import Corpus, Text
-from manylabel.data.documents import COUNTED, frame_columns, is_frame, is_missing, is_series, length_of, read_documents
+from manylabel.data.documents import frame_columns, is_frame, is_missing, is_series, length_of, read_documents
 from manylabel.data.labels import LabelSets, label_matrix, label_sets
 from manylabel.data.layout import JOINING
 from manylabel.estimator import Csr, check_sparse
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.kernels.canonical import canonical
-from manylabel.wording import there_are
+from manylabel.wording import COUNTED, counted, there_are
 
 LabelForm: TypeAlias = Literal["sets", "names", "classes", "matrix", "array"]
 """How labels were passed: lists of labels, a list or an array of one label per document, a sparse or a dense matrix."""
@@ -215,7 +215,7 @@ def _labels_of_list(given: list[Any], known: Sequence[str] | None, single: Label
             f"label_names lacks {unknown[0]!r}, a label of document {row} {COUNTED}. Name every label, or remove the "
             "label from the documents."
         )
-    return Labels(names, label_matrix(cast(LabelSets, named), names), form, kind)
+    return Labels(names, label_matrix(cast(LabelSets, named), names, others="omit"), form, kind)
 
 
 def _has_blank(names: Iterable[str]) -> bool:
@@ -384,6 +384,11 @@ def with_further_labels(wanted: Iterable[str], names: list[str], Y: Csr) -> tupl
 def check_same_length(documents: Sequence[Text] | Csr, Y: Csr, at_least: int = 1) -> None:
     """Raise an error unless there is one label set per document, and at least one document."""
     count = length_of(documents)
+    if not count and Y.shape[0]:
+        raise ParameterError(
+            f"The list of documents is empty, but there are labels for {counted(Y.shape[0], 'document')}. A corpus "
+            "that holds counts has no texts: pass corpus.counts instead of corpus.texts."
+        )
     if count != Y.shape[0]:
         raise ParameterError(f"{there_are(count, 'document').capitalize()} but labels for {Y.shape[0]}.")
     if count < at_least:

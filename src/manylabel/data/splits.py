@@ -20,7 +20,7 @@ from manylabel.estimator import Csr, Ints
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.metrics.counts import LabelMatrix, indicator
 from manylabel.parameters import AnyOf, Number, check_parameter
-from manylabel.wording import counted, there_are
+from manylabel.wording import COUNTED, counted, there_are
 
 Split: TypeAlias = tuple[Ints, Ints]
 
@@ -192,7 +192,7 @@ def time_blocks(dates: npt.ArrayLike, k: int, *, forward: bool = False) -> list[
     """
     array = _one_per_document(dates, "dates")
     n_folds = k + 1 if forward else k
-    _check_folds(n_folds, _codes(array, "dates", blank_is_missing=True).max() + 1, "date")
+    _check_folds(n_folds, _codes(array, "dates", blank_is_missing=True).max() + 1, "different date")
     folds = by_date(array, [1 / n_folds] * n_folds)
     if not forward:
         return _as_splits(_numbered(folds), k)
@@ -280,7 +280,7 @@ def _codes(values: npt.NDArray[Any], what: str, *, blank_is_missing: bool = Fals
         missing = missing | (values == "")
     if np.any(missing):
         raise DataError(
-            f"{what}: document {int(np.flatnonzero(missing)[0]) + 1} has none.",
+            f"{what}: document {int(np.flatnonzero(missing)[0])} has none {COUNTED}.",
             remedy="Leave such documents out, or give them a value.",
         )
     try:
@@ -327,7 +327,7 @@ def _size(n: int, size: float, name: str) -> int:
 def _check_folds(k: int, n: int, what: str) -> None:
     check_parameter("split", "k", k, Number(low=2, whole=True))
     if k > n:
-        remedy = f"Take 2 to {n} folds." if n > 1 else "At least two are needed."
+        remedy = f"Take {'2' if n == 2 else f'2 to {n}'} folds." if n > 1 else "At least two are needed."
         raise ParameterError(f"{counted(n, what)} cannot make {counted(k, 'fold')}: one would be empty. {remedy}")
 
 

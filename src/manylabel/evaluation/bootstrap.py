@@ -19,9 +19,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from manylabel.estimator import Floats
-from manylabel.evaluation.statistics import DocumentStatistics, check_paired, document_statistics
+from manylabel.evaluation.statistics import (
+    DocumentStatistics,
+    check_paired,
+    check_statistics,
+    document_statistics,
+    resampled_metric,
+)
 from manylabel.exceptions import ParameterError
-from manylabel.metrics.targets import TargetMetric, find_target_metric
+from manylabel.metrics.targets import TargetMetric
+from manylabel.parameters import SEED, check_parameter
 
 __all__ = ["Difference", "Interval", "document_statistics", "interval", "paired_difference", "resampled_values"]
 
@@ -95,7 +102,7 @@ def paired_difference(
     """
     check_paired(first, second)
     one, two = resampled_values([first, second], metric, seed, resamples)
-    wanted = find_target_metric(metric) if isinstance(metric, str) else metric
+    wanted = resampled_metric(metric)
     gains = (one - two if wanted.greater_is_better else two - one)[~np.isnan(one - two)]
     better = float(np.mean((gains > 0) + 0.5 * (gains == 0))) if len(gains) else np.nan
     return Difference(first.value(metric) - second.value(metric), *percentiles(one - two, level), better)
@@ -110,6 +117,8 @@ def resampled_values(
     """
     if resamples < 1:
         raise ParameterError(f"The number of resamples must be at least 1, not {resamples}.")
+    check_parameter("resampling", "seed", seed, SEED)
+    check_statistics(*systems)
     for system in systems[1:]:
         check_paired(systems[0], system)
     n = len(systems[0])

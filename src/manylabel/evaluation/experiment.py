@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from typing import Any, Protocol
 
 import numpy as np
 
-from manylabel import __version__
+from manylabel.data.documents import length_of
 from manylabel.data.hierarchy import Hierarchy
-from manylabel.data.labels import LabelSets, label_matrix, stack
+from manylabel.data.labels import LabelSets, as_label_sets, label_matrix, stack
 from manylabel.estimator import Csr, Floats, Ints
-from manylabel.evaluation.result import LabelRow, Result, SplitCounts, fingerprint
+from manylabel.evaluation.result import LabelRow, Result, SplitCounts, fingerprint, versions
+from manylabel.exceptions import ParameterError
 from manylabel.metrics import (
     LabelRanks,
     compute_hierarchical_metrics,
@@ -29,6 +29,7 @@ from manylabel.metrics import (
     ranking_conventions,
 )
 from manylabel.metrics.counts import document_counts
+from manylabel.wording import counted, there_are
 
 
 class Labeller(Protocol):
@@ -85,6 +86,8 @@ def evaluate(
     in `unseen_labels`. They rank last. With a `hierarchy`, hierarchical metrics are taken too. An `analyst` gets
     label names and true labels at the beginning, and then the predictions and scores of each batch.
     """
+    label_sets = as_label_sets(label_sets)
+    _check_one_each(documents, ids, len(label_sets))
     known = list(classifier.labels_)
     unseen = Counter(name for names in label_sets for name in names if name not in set(known))
     names = known + sorted(unseen)
@@ -118,8 +121,19 @@ def evaluate(
         true_labels_sha256=fingerprint(ids, label_sets),
         train_sha256=train_sha256,
         remarks=with_measured_guarantee(classifier.remarks(documents), T, S),
-        versions={"manylabel": __version__, "python": platform.python_version(), "numpy": np.__version__},
+        versions=versions(),
     )
+
+
+def _check_one_each(documents: Any, ids: Sequence[str], n_label_sets: int) -> None:
+    """Raise an error unless there is one label set and one id per document; the length of a stream is not known."""
+    count = length_of(documents) if isinstance(documents, Sized) else n_label_sets
+    if count != n_label_sets:
+        raise ParameterError(f"{there_are(count, 'document').capitalize()} but labels for {n_label_sets}.")
+    if len(ids) != count:
+        raise ParameterError(
+            f"{there_are(count, 'document').capitalize()} but {counted(len(ids), 'id')}. Give one id per document."
+        )
 
 
 def _answers(

@@ -26,6 +26,7 @@ from manylabel.estimator import Csr, Floats, Ints
 from manylabel.evaluation.statistics import DocumentStatistics, Fractions, check_paired
 from manylabel.exceptions import DataError, ParameterError
 from manylabel.metrics.targets import TargetMetric
+from manylabel.parameters import SEED, check_parameter
 
 PERMUTATIONS = 1000
 CELLS_A_BLOCK = 1 << 22
@@ -103,6 +104,7 @@ def permutation_test(
     """
     if permutations < 1:
         raise ParameterError(f"The number of permutations must be at least 1, not {permutations}.")
+    check_parameter("resampling", "seed", seed, SEED)
     check_paired(first, second)
     one, two = first.fractions(metric), second.fractions(metric)
     difference = one.value - two.value

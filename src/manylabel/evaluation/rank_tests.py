@@ -15,6 +15,8 @@ from scipy import special
 
 from manylabel.estimator import Floats
 from manylabel.exceptions import DataError, ParameterError
+from manylabel.parameters import Number
+from manylabel.wording import shown
 
 LEVEL = 0.05
 MOST_EXACT = 50
@@ -126,10 +128,11 @@ def critical_difference(methods: int, n_sets: int, level: float = LEVEL) -> floa
     """
     from scipy.stats import studentized_range  # imported here because it takes a while
 
-    if methods < 2 or n_sets < 1 or not 0 < level < 1:
+    allowed = Number(low=2, whole=True), Number(low=1, whole=True), Number(0, 1, open_low=True, open_high=True)
+    if not all(one.allows(value) for one, value in zip(allowed, (methods, n_sets, level), strict=True)):
         raise ParameterError(
-            "A critical difference needs at least 2 methods, 1 data set and a level between 0 and 1, "
-            f"not {methods}, {n_sets} and {level!r}."
+            "A critical difference needs a number of at least 2 methods, one of at least 1 data set, and a level "
+            f"between 0 and 1, not {shown(methods)}, {shown(n_sets)} and {shown(level)}."
         )
     q = float(studentized_range.ppf(1 - level, methods, np.inf)) / math.sqrt(2)
     return q * math.sqrt(methods * (methods + 1) / (6 * n_sets))

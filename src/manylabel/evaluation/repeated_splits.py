@@ -99,6 +99,13 @@ class RepeatedSplits:
     """By method and metric, one value per split."""
     seconds: float
     skipped: list[str]
+    recipes: Mapping[str, Mapping[str, Any]]
+    """The resolved settings of each method."""
+    conventions: Mapping[str, str]
+    """How the metrics count, in words."""
+    versions: Mapping[str, str]
+    documents_sha256: str
+    """All documents that were divided and their labels, as a hash like that of `Result`."""
 
     @property
     def methods(self) -> list[str]:

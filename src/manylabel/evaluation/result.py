@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from types import NoneType, UnionType
@@ -11,6 +12,7 @@ from typing import Any, TypedDict, get_args, get_origin, get_type_hints, is_type
 
 import numpy as np
 
+from manylabel import __version__
 from manylabel.exceptions import ComparisonError, DataError
 from manylabel.metrics.by_frequency import FrequencyBand, frequency_bands
 from manylabel.metrics.counts import LabelCounts
@@ -218,6 +220,11 @@ def fingerprint(ids: Sequence[str], label_sets: Sequence[Sequence[str]]) -> str:
     for identifier, names in zip(ids, label_sets, strict=True):
         digest.update(json.dumps([identifier, sorted(names)], ensure_ascii=False).encode() + b"\n")
     return digest.hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """The versions of manylabel, Python and NumPy that figures are computed with."""
+    return {"manylabel": __version__, "python": platform.python_version(), "numpy": np.__version__}
 
 
 def check_comparable(results: Sequence[Result], names: Sequence[str] | None = None) -> None:

@@ -14,6 +14,9 @@ from manylabel.exceptions import DataError, UnknownNameError
 from manylabel.metrics import DocumentCounts, LabelMatrix, LabelRanks, document_counts, indicator, label_ranks
 from manylabel.metrics.targets import TARGET_METRICS, TargetMetric, find_target_metric
 
+RESAMPLED = "metric for intervals and tests"
+"""What errors call the metrics that documents are resampled for."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fractions:
@@ -115,9 +118,9 @@ class DocumentStatistics:
 
     def fractions(self, metric: TargetMetric | str) -> Fractions:
         """The sums a metric is made of, per document: the predictions of one document, if several, are added up."""
-        wanted = find_target_metric(metric) if isinstance(metric, str) else metric
+        wanted = resampled_metric(metric)
         if wanted.k is None and wanted.name not in _MADE_OF:
-            raise UnknownNameError("metric for resampling", wanted.name, [*TARGET_METRICS, "recall@5"])
+            raise UnknownNameError(RESAMPLED, wanted.name, [*TARGET_METRICS, "recall@5"])
         found = _MADE_OF[wanted.name](self) if wanted.k is None else _recall(self, wanted)
         return found if self.documents is None else _added_up(found, self.documents)
 
@@ -147,8 +150,24 @@ def document_statistics(
     return DocumentStatistics(T, S, None if scores is None else label_ranks(T, scores))
 
 
+def resampled_metric(metric: TargetMetric | str) -> TargetMetric:
+    """The metric of an interval or a test."""
+    return find_target_metric(metric, RESAMPLED) if isinstance(metric, str) else metric
+
+
+def check_statistics(*systems: object) -> None:
+    """Raise an error unless the systems are document statistics."""
+    for system in systems:
+        if not isinstance(system, DocumentStatistics):
+            raise DataError(
+                f"Intervals and tests read the statistics of documents, not a value of type {type(system).__name__}.",
+                remedy="Give what document_statistics(Y_true, Y_pred) returns.",
+            )
+
+
 def check_paired(first: DocumentStatistics, second: DocumentStatistics) -> None:
     """Raise an error unless both predictions are for the same documents with the same true labels."""
+    check_statistics(first, second)
     one, two = first.Y_true, second.Y_true
     if one.shape != two.shape:
         raise DataError(

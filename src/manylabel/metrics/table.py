@@ -10,6 +10,7 @@ from manylabel.metrics import document_metrics as by_document
 from manylabel.metrics import label_metrics as by_label
 from manylabel.metrics.counts import DocumentCounts, LabelCounts, LabelMatrix, document_counts, label_counts
 from manylabel.metrics.label_metrics import Over
+from manylabel.metrics.ranking import RANKING_METRICS
 from manylabel.parameters import names_given
 
 
@@ -230,6 +231,9 @@ def find_metric(name: str) -> Metric:
     manylabel.exceptions.UnknownNameError: Unknown metric: 'micro-f'. Did you mean 'micro-f1'? Known: ...
     """
     if name not in METRICS:
+        if name in RANKING_METRICS or name.startswith("recall@"):
+            hint = "It is about the order of labels, which compute_ranking_metrics reads from scores."
+            raise UnknownNameError("metric of label sets", name, METRICS, hint)
         raise UnknownNameError("metric", name, METRICS, metric_hint(name))
     return METRICS[name]
 

@@ -53,8 +53,10 @@ def measured_documents(metric: str) -> str:
     return "documents with a label" if metric.startswith("recall@") else "documents"
 
 
-def find_target_metric(name: str) -> TargetMetric:
+def find_target_metric(name: str, what: str = "metric to optimise for") -> TargetMetric:
     """The metric with this name; ``recall@5`` (any number) is the recall of the five labels with the best scores.
+
+    `what` is what the error for an unknown name calls it.
 
     >>> find_target_metric("hamming-loss").greater_is_better, find_target_metric("recall@3").k
     (False, 3)
@@ -65,4 +67,4 @@ def find_target_metric(name: str) -> TargetMetric:
         k = int(found[1])
         return TargetMetric(f"recall@{k}", f"Recall at {k}", True, k)
     hint = "recall@ takes any number from 1 on." if name.startswith("recall") else metric_hint(name)
-    raise UnknownNameError("metric to optimise for", name, [*TARGET_METRICS, "recall@5"], hint)
+    raise UnknownNameError(what, name, [*TARGET_METRICS, "recall@5"], hint)

@@ -14,11 +14,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, Ints, unfitted_copy
-from manylabel.exceptions import UnsupportedError
 from manylabel.features.facts import FACTS
 from manylabel.models.changing import ChangingModel
 from manylabel.models.evidence import NeighbourVotes, ScoreParts, asked_for, removal_evidence
-from manylabel.models.inputs import LabelForm, Targets, check_features, check_scores, check_targets
+from manylabel.models.inputs import LabelForm, Targets, cannot_weigh, check_features, check_scores, check_targets
 from manylabel.models.score_kinds import Bools, ScoreKind, natural_decisions, on_an_open_scale, probabilities
 from manylabel.models.smoothing import counts_of_counts, label_log_odds
 from manylabel.stored import Maybe, Sometimes, Stored, Values, Word, finite_reals, total
@@ -113,6 +112,10 @@ class MultiLabelModel(ChangingModel):
         "bin_weights_": Sometimes(Maybe(finite_reals(3, None))),  # the rows of plain_bin_weights
     }
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        ScoreKind.check(cls.__name__, cls.score_kind)
+
     def learn(self, X: Csr, Y: Csr) -> None:
         """Learn from checked data; X is non-negative if `needs_counts`, Y holds 0 and 1."""
         raise NotImplementedError(f"{type(self).__name__} has to define learn(X, Y).")
@@ -190,10 +193,7 @@ class MultiLabelModel(ChangingModel):
 
     def fit_weighted(self, X: object, Y: object, weights: npt.ArrayLike) -> Self:
         """Learn from documents with weights: weight 2 counts a document twice. Only if `weighs_documents`."""
-        raise UnsupportedError(
-            f"{type(self).__name__} cannot weigh documents (sample_weight). Methods that can: auto, svm, logistic, "
-            "rocchio and naive Bayes (nb and most of its relatives)."
-        )
+        raise cannot_weigh(type(self).__name__)
 
     def for_labels(self, labels: Ints) -> Self:
         """An unfitted copy for some of the labels, with their settings. Only if `learns_labels_apart`."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from manylabel.estimator import Csr, Floats, as_csr
-from manylabel.exceptions import DataError
+from manylabel.exceptions import DataError, UnsupportedError
 from manylabel.wording import counted, there_are
 
 if TYPE_CHECKING:
@@ -96,9 +96,15 @@ def canonical(X: Csr, name: str = "X") -> Csr:
 
 
 def check_scores(owner: MultiLabelModel, scores: Any, n_documents: int) -> Floats:
-    """What `score_batch` returned, where it is an array with one score per document and label."""
+    """What `score_batch` returned, where it is an array with one score per document and label, none of them NaN."""
     wanted = (n_documents, owner.n_labels_)
     if isinstance(scores, np.ndarray) and scores.shape == wanted:
+        if np.isnan(scores.max(initial=-np.inf)):  # the maximum is NaN where any score is
+            row, label = np.argwhere(np.isnan(scores))[0].tolist()
+            raise DataError(
+                f"{type(owner).__name__}.score_batch returned NaN for label {label} of document {row} of a batch (both "
+                "count from 0). A label that is impossible has the score -numpy.inf."
+            )
         return scores
     is_array = isinstance(scores, np.ndarray) or sparse.issparse(scores)
     found = f"a {type(scores).__name__} of shape {scores.shape}" if is_array else type(scores).__name__
@@ -190,6 +196,14 @@ def check_weights(sample_weight: npt.ArrayLike, n_documents: int, name: str) -> 
     if not weights.any():
         raise DataError(f"{name}: every sample_weight is zero, so there are no documents to learn from.")
     return weights
+
+
+def cannot_weigh(name: str) -> UnsupportedError:
+    """The error of a method or a model that cannot learn from documents with weights."""
+    return UnsupportedError(
+        f"{name} cannot weigh documents (sample_weight). Methods that can: auto, svm, logistic, rocchio and naive "
+        "Bayes (nb and most of its relatives)."
+    )
 
 
 class AdditiveModel(Protocol):

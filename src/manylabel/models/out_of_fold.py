@@ -18,7 +18,7 @@ from manylabel.features.facts import FoldFeatures
 from manylabel.models.base import MultiLabelModel
 from manylabel.models.score_kinds import Bools
 from manylabel.progress import track
-from manylabel.wording import settings_text, there_are
+from manylabel.wording import counted, settings_text, there_are
 
 Fit: TypeAlias = Callable[[MultiLabelModel, Csr, Csr, Mapping[str, Any]], MultiLabelModel]
 """Model, X, Y and options of `fit` → a fitted copy of the model."""
@@ -137,6 +137,18 @@ class OutOfFold:
     most_scores: int = MOST_SCORES
     splits: Sequence[tuple[Ints, Ints]] | None = None
     """The training and test documents of each fold; None for folds that are stratified by label."""
+
+    def __post_init__(self) -> None:
+        """Raise an error unless `splits` test each document once: the scores of the others would be undefined."""
+        if self.splits is None:
+            return
+        tested = np.sort(np.concatenate([test for _, test in self.splits] or [np.zeros(0, dtype=np.int64)]))
+        if not np.array_equal(tested, np.arange(self.X.shape[0])):
+            raise DataError(
+                f"The splits must test each of the {counted(self.X.shape[0], 'document')} exactly once, but they test "
+                f"{counted(len(np.unique(tested)), 'document')} in {counted(len(tested), 'place')}.",
+                remedy="Make them of as many documents as there are; those of time_blocks without forward test all.",
+            )
 
     def divided(self, Y: Csr) -> Sequence[tuple[Ints, Ints]]:
         """The training and test documents of each fold where all documents are scored."""

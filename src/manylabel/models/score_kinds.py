@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from manylabel.estimator import Floats
-from manylabel.exceptions import DecisionError, ManylabelWarning
-from manylabel.wording import counted
+from manylabel.exceptions import DecisionError, ManylabelWarning, ParameterError
+from manylabel.wording import counted, shown
 
 Bools = npt.NDArray[np.bool_]
 LOG_ODDS_LIMIT = 700.0  # exp(710) overflows a double
@@ -37,6 +37,22 @@ class ScoreKind(StrEnum):
     def is_probability(self) -> bool:
         """Whether the score can be shown as a probability."""
         return self in (ScoreKind.POSTERIOR, ScoreKind.LOG_ODDS)
+
+    @classmethod
+    def check(cls, model: str, kind: object) -> None:
+        """Raise an error where a model, given by its name, declares something else than a kind, or a property.
+
+        >>> ScoreKind.check("OwnModel", "margin")
+        Traceback (most recent call last):
+        ...
+        manylabel.exceptions.ParameterError: OwnModel.score_kind must be a ScoreKind, not 'margin'. Write for example \
+score_kind = ScoreKind.MARGIN.
+        """
+        if not isinstance(kind, (cls, property)):
+            raise ParameterError(
+                f"{model}.score_kind must be a ScoreKind, not {shown(kind)}. Write for example score_kind = "
+                "ScoreKind.MARGIN."
+            )
 
 
 def posteriors(log_joint: Floats, prior: Floats | None = None) -> Floats:

@@ -265,4 +265,8 @@ class ComparisonRecord(Record):
     seconds: Mapping[str, float]
     conventions: Mapping[str, Any]
     versions: Mapping[str, str]
+    train_sha256: str
+    """The training documents in memory and their labels, as a hash like that of `Result`."""
+    true_labels_sha256: str | None
+    """The same of the test documents; None where there are none, or they are read from disk in pieces."""
     skipped: list[str]

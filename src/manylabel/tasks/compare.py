@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from manylabel import __version__
 from manylabel.catalog import find_method
 from manylabel.choosing.candidates import Traits, entrants
 from manylabel.choosing.expectation import expectation
@@ -27,7 +26,7 @@ from manylabel.data import Corpus
 from manylabel.data.problems import Problem
 from manylabel.deadline import Deadline
 from manylabel.evaluation.bootstrap import interval
-from manylabel.evaluation.result import SplitCounts
+from manylabel.evaluation.result import SplitCounts, fingerprint, versions
 from manylabel.exceptions import DataError, ManylabelWarning, ParameterError
 from manylabel.metrics import conventions
 from manylabel.metrics.targets import DEFAULT_METRIC, TargetMetric, find_target_metric
@@ -80,6 +79,10 @@ class Comparison:
     """Why the winner was not trained on all documents; empty where it was."""
     seconds: dict[str, float]
     skipped: list[Problem]
+    train_sha256: str
+    """The training documents in memory and their labels, as a hash."""
+    true_labels_sha256: str | None
+    """The same of the test documents; None where there are none, or they are read from disk in pieces."""
 
     @property
     def record(self) -> ComparisonRecord:
@@ -118,7 +121,9 @@ class Comparison:
             why_not_all=self.why_not_all,
             seconds=self.seconds,
             conventions=conventions(),
-            versions={"manylabel": __version__, "numpy": np.__version__},
+            versions=versions(),
+            train_sha256=self.train_sha256,
+            true_labels_sha256=self.true_labels_sha256,
             skipped=[str(problem) for problem in self.skipped],
         )
 
@@ -226,8 +231,13 @@ def compare_documents(
     return Comparison(
         documents.name, wanted, counts, raced.labels, raced.how, raced.compared, len(documents.train), budget, seed,
         repeats, raced.race, board, expected, measured, None if winner.classifier is None else model, winner.documents,
-        winner.why_not_all, seconds, [],
+        winner.why_not_all, seconds, [], _hash_of(documents.train),
+        None if documents.held_out is None else _hash_of(documents.held_out),
     )  # fmt: skip
+
+
+def _hash_of(corpus: Corpus) -> str:
+    return fingerprint(corpus.ids, corpus.label_sets)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,10 +21,11 @@ from manylabel.evaluation.analyses import Analysis, AnalysisBuilder
 from manylabel.evaluation.expected import ExpectedQuality
 from manylabel.evaluation.experiment import evaluate as measure
 from manylabel.evaluation.repeated_splits import TESTED, RepeatedSplits
-from manylabel.evaluation.result import Result, SplitCounts, check_comparable, fingerprint
+from manylabel.evaluation.result import Result, SplitCounts, check_comparable, fingerprint, versions
 from manylabel.evaluation.training_documents import SeenDocuments, count_seen
 from manylabel.exceptions import ComparisonError, DataError, MissingDataError, ParameterError
 from manylabel.insight.evaluation import report_analysis
+from manylabel.metrics import METRICS
 from manylabel.modelfile import open_model
 from manylabel.progress import stage
 from manylabel.recipe import Recipe
@@ -262,6 +263,10 @@ def evaluate_repeatedly(
         values=values,
         seconds=time.perf_counter() - began,
         skipped=[str(problem) for problem in loaded.skipped],
+        recipes={method: recipe.as_dict() for method, recipe in recipes.items()},
+        conventions={metric: METRICS[metric].convention for metric in TESTED},
+        versions=versions(),
+        documents_sha256=fingerprint(corpus.ids, corpus.label_sets),
     )
 
 
