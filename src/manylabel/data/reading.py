@@ -118,14 +118,15 @@ def _joined(parts: Mapping[str, Corpus]) -> Corpus:
 
 
 def without_unlabelled(corpus: Corpus) -> Corpus:
-    """The documents that have a label; an error where there are none."""
+    """The documents that have a label, which remember how they were read; an error where there are none."""
     rows = [row for row, names in enumerate(corpus.label_sets) if len(names)]
     if not rows:
         raise DataError("No document has a label.", path=corpus.source)
     if left_out := len(corpus) - len(rows):
         is_left_out = counted(left_out, "document without a label is", "documents without a label are")
         remark(f"{corpus.source}: {is_left_out} left out.")
-    return corpus.subset(rows)
+    reading = None if corpus.reading is None else corpus.reading.also(drop_unlabelled=True)
+    return replace(corpus.subset(rows), reading=reading)
 
 
 def _raise_empty(path: Path, problems: Problems) -> None:
