@@ -46,8 +46,9 @@ PICTURE = """\
 
 SEPARATORS = """
 Case and blanks around a name do not matter. Where several names for the main text occur, the first of the list is
-taken, and `describe` names the others. Columns of labels with two meanings, such as `tags` and `topics`, are an error
-that asks for `--label-column`; `labels` comes before all others. Numbered columns (`tag1`, `tag2`; `label_1`,
+taken, and `describe` names the others. Where `--text-column` is given, exactly the columns that it names are read as
+texts, and a title only if it is given too. Columns of labels with two meanings, such as `tags` and `topics`, are an
+error that asks for `--label-column`; `labels` comes before all others. Numbered columns (`tag1`, `tag2`; `label_1`,
 `label_2`) are joined. Where no column has a usual name for labels, two or more columns of 0 and 1 (or true and false)
 are labels of their names.
 

@@ -71,7 +71,8 @@ class DataOptions:
         list[str] | None,
         typer.Option(
             "--text-column",
-            help="The column that holds the text; repeat it to read several columns, the main text last.",
+            help="The column that holds the text; repeat it to read several columns, the main text last. No "
+            "other column is read as a text then.",
             show_default=False,
         ),
     ] = None

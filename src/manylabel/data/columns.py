@@ -127,7 +127,8 @@ def corpus_of_table(
 
     The main text is the first of the usual names (``text``, ``body``, ``abstract``, …) that occurs;
     ``title``, ``abstract`` and a few more become fields of their own. A title that every text begins with is metadata,
-    so that its words are not counted twice. All other columns are metadata.
+    so that its words are not counted twice. Where columns of texts are given, no other one is a text. All
+    other columns are metadata.
     """
     if not table.lines:
         return Corpus(ids=[], source=str(table.path))  # `read` reports why nothing is left
@@ -200,15 +201,19 @@ def _columns_of_labels(table: Table, options: ColumnOptions) -> frozenset[str]:
 
     A column that is given both as text and as labels is an error.
     """
-    labels, given = named_label_columns(table, options), options.text_column
-    texts = [] if given is None else [given] if isinstance(given, str) else list(given)
-    if both := [name for name in (*texts, options.title_column) if name in labels]:
+    labels = named_label_columns(table, options)
+    if both := [name for name in (*_given_texts(options), options.title_column) if name in labels]:
         raise DataError(
             f"Column {both[0]!r} is given both as text and as labels.",
             path=table.path,
             remedy="Give it as one of the two.",
         )
     return labels
+
+
+def _given_texts(options: ColumnOptions) -> tuple[str, ...]:
+    given = options.text_column
+    return () if given is None else (given,) if isinstance(given, str) else tuple(given)
 
 
 def _other_id(table: Table) -> str | None:
@@ -229,23 +234,25 @@ def _other_id(table: Table) -> str | None:
 def _text_columns(table: Table, options: ColumnOptions, labels: frozenset[str], hint: str) -> _Texts:
     """The columns of texts: those given, those of the training, or those with usual names that are not `labels`."""
     given, like = options.text_column, options.like
-    if given is not None and not isinstance(given, str):
-        columns = tuple(str(table.find(name, (), "text_column")) for name in given)
-        same = like is not None and len(like.fields) == len(columns)
-        return _Texts(columns, like.fields if like is not None and same else _field_names(columns), exact=True)
-    if given is not None and options.title_column is None and like is not None and like.texts:
+    if isinstance(given, str) and options.title_column is None and like is not None and like.texts:
         # Another main text; of the titles and other fields beside it, those of the training.
-        main = str(table.find(str(given), (), "text_column"))
+        main = str(table.find(given, (), "text_column"))
         beside = zip(like.texts[:-1], like.fields[:-1], strict=True)
         kept = [(column, name) for column, name in beside if column in table.columns and column != main]
         columns, names = (tuple(part) for part in zip(*kept, (main, like.fields[-1]), strict=True))
         return _Texts(columns, names, exact=True)
-    if given is None and options.title_column is None and like is not None and like.texts:
+    if given is not None:
+        columns = tuple(str(table.find(name, (), "text_column")) for name in _given_texts(options))
+        title = table.find(options.title_column, (), "title_column")
+        columns = columns if title is None or title in columns else (title, *columns)
+        same = like is not None and len(like.fields) == len(columns)
+        return _Texts(columns, like.fields if like is not None and same else _field_names(columns), exact=True)
+    if options.title_column is None and like is not None and like.texts:
         found = columns_of_training(table, like.texts, like.gave("text_column"), "text_column", main=like.texts[-1])
         if found:
             names = tuple(like.fields[like.texts.index(name)] for name in found)
             return _Texts(tuple(found.values()), names, exact=True, as_trained=True)
-    text = table.find(given, TEXTS, "text_column", labels)
+    text = table.find(None, TEXTS, "text_column", labels)
     title = table.find(options.title_column, TITLES, "title_column", labels)
     if text is None and title is not None:
         text, title = title, None
@@ -254,12 +261,10 @@ def _text_columns(table: Table, options: ColumnOptions, labels: frozenset[str], 
         longest = f" (the longest cells are in {max(lengths, key=lengths.__getitem__)!r})" if lengths else ""
         option = f"{settings_text(text_column='NAME')}{longest}{hint}"
         raise table.missing("There is no column of texts", option)
-    sides = [] if title is None else [title]
-    if given is None:
-        not_sides = {text, title, *labels}
-        sides += [name for name in table.columns if name.strip().lower() in SIDE_FIELDS and name not in not_sides]
+    sides, not_sides = [] if title is None else [title], {text, title, *labels}
+    sides += [name for name in table.columns if name.strip().lower() in SIDE_FIELDS and name not in not_sides]
     columns = (*sides, text)
-    return _Texts(columns, _field_names(columns), reason="" if given is not None else _text_reason(table, text))
+    return _Texts(columns, _field_names(columns), reason=_text_reason(table, text))
 
 
 def _field_names(columns: Sequence[str]) -> tuple[str, ...]:

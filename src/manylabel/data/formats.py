@@ -159,7 +159,7 @@ COLUMNS = (
         "the column that holds the text; or several, which become the fields of a document, the main text last",
         allowed=NAMES,
     ),
-    Option("title_column", "the column that holds the title"),
+    Option("title_column", "the column that holds the title; where `text_column` is given, none is looked for"),
     Option(
         "label_column",
         "the column that holds the labels; or several, by name, list or pattern (`label_*`), to join: a column of 0 "
