@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
@@ -14,7 +15,7 @@ from manylabel.data.label_columns import LABELS, named_label_columns, read_label
 from manylabel.data.layout import Layout, listed
 from manylabel.data.table import ColumnOptions, Table, columns_of_training
 from manylabel.exceptions import DataError
-from manylabel.wording import setting_name, settings_text
+from manylabel.wording import counted, setting_name, settings_text
 
 # Names in English come first, then those in German, French, Spanish, Finnish and Dutch. Words that mean a topic as
 # often as a title, such as the French `sujet` and the Finnish `aihe`, are left out.
@@ -134,18 +135,20 @@ def corpus_of_table(
         return Corpus(ids=[], source=str(table.path))  # `read` reports why nothing is left
     hint = f", or {settings_text(header=False)} if the first row is a document"
     hint = hint if header and delimiter is not None else ""
-    texts = _text_columns(table, options, _columns_of_labels(table, options), hint)
+    named_labels = _columns_of_labels(table, options)
+    texts = _text_columns(table, options, named_labels, hint)
     table = _only_texts(table, texts.text)
     fields = _fields(table, texts)
     split = table.find(_of_training(table, options, "split_column"), SPLITS, "split_column")
-    identity = table.find(_of_training(table, options, "id_column"), IDS, "id_column") or _other_id(table)
+    identity = table.find(_of_training(table, options, "id_column"), IDS, "id_column")
+    identity, no_ids = _other_id(table, {*texts.columns, *named_labels}) if identity is None else (identity, "")
     table, labels = read_label_columns(table, options, {texts.text, split, identity, *texts.sides})
     if labels.sets is not None and len(table.lines) != len(next(iter(fields.values()))):
         fields = _fields(table, texts)
     columns = [column for column, name in zip(texts.columns, texts.names, strict=True) if name in fields]
     kept = {*columns, split, identity, *labels.columns}
     unused = [name for name in table.columns if name not in kept]
-    reasons = {"text": texts.reason, "labels": labels.reason, "separator": labels.separator_reason}
+    reasons = {"text": texts.reason, "labels": labels.reason, "separator": labels.separator_reason, "ids": no_ids}
     layout = Layout(
         texts.text,
         sides=tuple(columns[:-1]),
@@ -216,19 +219,32 @@ def _given_texts(options: ColumnOptions) -> tuple[str, ...]:
     return () if given is None else (given,) if isinstance(given, str) else tuple(given)
 
 
-def _other_id(table: Table) -> str | None:
+def _other_id(table: Table, taken: set[str]) -> tuple[str | None, str]:
     """A column with a name such as ``Ticket-ID`` in which every row has a value of its own; None if there is none.
 
-    Rows without any value do not count.
+    Then also a sentence on the first such column in which most rows have one. Rows without any value do not count.
     """
+    why = ""
     filled = [any(value not in (None, "") for value in row) for row in zip(*table.columns.values(), strict=True)]
     for pattern in (_OTHER_ID, _NUMBER):
         for name, column in table.columns.items():
-            if pattern.fullmatch(name.strip()):
+            if name not in taken and pattern.fullmatch(name.strip()):
                 values = list(compress(column, filled))
-                if len({str(value) for value in values} - {"", "None"}) == len(values):
-                    return name
-    return None
+                times = Counter(str(value) for value in values if value not in (None, ""))
+                if len(times) == len(values):
+                    return name, ""
+                if not why and 2 * len(times) > len(values):
+                    why = _not_ids(name, times, len(values))
+    return None, why
+
+
+def _not_ids(name: str, times: Mapping[str, int], rows: int) -> str:
+    """The sentence on a column that is not used as ids: which value it repeats, or how many rows have none."""
+    value, most = max(times.items(), key=lambda pair: pair[1])
+    empty = rows - sum(times.values())
+    found = f"{value!r:.60} occurs {'twice' if most == 2 else f'{most:,} times'}"
+    found = found if most > 1 else f"{counted(empty, 'document has', 'documents have')} none"
+    return f"{name!r} is not used as ids: {found}."
 
 
 def _text_columns(table: Table, options: ColumnOptions, labels: frozenset[str], hint: str) -> _Texts:

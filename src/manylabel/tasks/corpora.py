@@ -143,6 +143,9 @@ def load_source(
         words = _whole_vocabulary(corpus, problems)
         corpus = replace(corpus, hierarchy=find_hierarchy(source.hierarchy, corpus.label_names, problems, words))
         _warn_of_several_parents(corpus)
+    if corpus.layout is not None and "ids" in corpus.layout.reasons:
+        why = f"{corpus.layout.reasons['ids']} Ids are line numbers"
+        remark(f"{source.data}: {why}; {setting_name('id_column')} names this or another column.")
     _report_shared_ids(corpus, source)
     _warn_of_dates(corpus)
     how = "built into manylabel" if reading.format == "builtin" else f"read as {read_as(reading.format)}"
