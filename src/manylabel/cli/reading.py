@@ -41,7 +41,7 @@ class DataOptions:
         typer.Option(
             "--vocabulary",
             help="A file with the addresses (URIs) and names of labels: SKOS, TSV (<address>, tab, name) or CSV (uri, "
-            "label_en …). By default one that lies beside the data.",
+            "label_en …). By default one that lies beside the data; for convert, none.",
             show_default=False,
         ),
     ] = None
