@@ -64,6 +64,20 @@ Where a comma or a blank may belong to a name ("Smith, John", "real estate"), ma
 ways: it splits them at `;`, `|`, `,`, and at a slash between blanks.
 """
 READING = """
+## Files for Annif
+
+| Annif's corpus | command |
+|---|---|
+| short texts (TSV): a text, a tab, URIs | `manylabel convert DATA out.tsv --to annif` |
+| full texts: a folder of `.txt` files | `manylabel convert DATA FOLDER` |
+
+The TSV holds `<URI> <URI>` for each text; ids, splits and metadata are lost, and a label without a URI is an error. The
+folder holds `.tsv` files (`<URI>`, tab, name) where labels have URIs, otherwise `.key` files with one name per line.
+
+Labels have URIs where the data give them, or a vocabulary (`--vocabulary subjects.tsv`); `convert` does not look for
+one beside the data. All other formats hold either names or URIs: a notice is printed where names replace URIs. `out.tsv`
+without `--to annif` is a table with a header.
+
 ## How data are read, and how later data are
 
 `manylabel describe DATA` explains every choice with its reason and the option that changes it: format, columns,

@@ -90,6 +90,8 @@ class Format:
     """``is_folder(folder, files)``: whether the data files of a folder are one corpus of the format."""
     archive_members: str = ""
     """A pattern for file names that only tar archives, or zip files, of the format hold."""
+    keeps_addresses: bool = False
+    """Whether its files hold the addresses (URIs) of labels that have names."""
     not_data: str = ""
     """A regular expression for files with the format's suffix that belong to another file of it."""
 
@@ -263,6 +265,16 @@ FORMATS: tuple[Format, ...] = (
         writer="directory:write",
         options=(ENCODING,),
         folder="directory:is_folder",
+        keeps_addresses=True,
+    ),
+    Format(
+        "annif",
+        "text, tab, URIs in angle brackets; no header line (Annif's TSV, also read as `tsv`)",
+        "text",
+        reader="labelled_lines:read_annif",
+        writer="labelled_lines:write_annif",
+        options=(ENCODING,),
+        keeps_addresses=True,
     ),
     Format(
         "fasttext",

@@ -13,6 +13,7 @@ from manylabel.data.corpus import SPLIT_NAMES, Corpus, combine_splits, split_nam
 from manylabel.data.formats import FORMATS, Format, format_named
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.label_edits import OtherShapeError, plan_edits
+from manylabel.data.label_vocabulary import corpus_addresses
 from manylabel.data.layout import listed
 from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import OnError, Problem, Problems
@@ -149,6 +150,14 @@ def write(corpus: Corpus, path: str | Path, *, format: str | None = None) -> Non
     row = _format_to_write(path, format)
     _check_kind(corpus, path, row)
     row.write(corpus, path)
+    named = [] if row.keeps_addresses else [label for label, uri in corpus_addresses(corpus).items() if label != uri]
+    if named:
+        are = counted(len(named), "label is", "labels are")
+        also = " (convert: --to annif)" if is_worded_for("command line") else " (annif)"
+        remark(
+            f"{path}: {are} written by name, without the URI that the data or the vocabulary have. To keep URIs, write "
+            f"a folder, or Annif's TSV{also}."
+        )
 
 
 def write_corrected(
