@@ -37,6 +37,10 @@ def _is_delimiter(value: object) -> bool:
 
 TEXT = Satisfies("a text", lambda value: isinstance(value, str) and "\0" not in value)
 NAMES = AnyOf(TEXT, Satisfies("a list of texts", _is_names))
+SEPARATOR = Satisfies(
+    "a separator such as ';', 'any', 'none' (every cell is one label)",
+    lambda value: isinstance(value, str) and bool(value) and "\0" not in value,
+)
 FILE = Satisfies("the path of a file", lambda value: isinstance(value, (str, Path)) and "\0" not in str(value))
 WHOLE = Number(low=0, whole=True)
 
@@ -171,6 +175,7 @@ COLUMNS = (
     Option(
         "label_separator",
         "what separates two labels of a cell; `none` for one label per cell, `any` where people used several signs",
+        allowed=SEPARATOR,
     ),
     Option("labels", "whether to read labels", allowed=FLAG),
     Option("id_column", "the column that holds the documents' ids"),
