@@ -75,8 +75,8 @@ The TSV holds `<URI> <URI>` for each text; ids, splits and metadata are lost, an
 folder holds `.tsv` files (`<URI>`, tab, name) where labels have URIs, otherwise `.key` files with one name per line.
 
 Labels have URIs where the data give them, or a vocabulary (`--vocabulary subjects.tsv`); `convert` does not look for
-one beside the data. All other formats hold either names or URIs: a notice is printed where names replace URIs. `out.tsv`
-without `--to annif` is a table with a header.
+one beside the data. All other formats hold either names or URIs: a notice is printed where names replace URIs.
+Without `--to annif`, `out.tsv` is a table with a header.
 
 ## How data are read, and how later data are
 
