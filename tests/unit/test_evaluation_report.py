@@ -74,14 +74,14 @@ def test_nothing_stands_out(measured: Measured) -> None:
 def test_rules_on_labels(measured: Measured) -> None:
     result, analysis = quiet(*measured[2:])
     few = rules(with_label(result, trained=9), analysis)
-    assert few == {"few documents": "1 label has fewer than 10 training documents (roads): label more of them."}
+    assert few == {"few documents": "1 label has fewer than 10 training documents ('roads'): label more of them."}
     assert list(rules(with_label(result, trained=10), analysis)) == ["nothing"]
     assert list(rules(with_label(result, true=9, predicted=9, hits=9), analysis)) == ["few tested"]
     assert "weak" in rules(with_label(result, f1=0.49), analysis)
     assert "weak" not in rules(with_label(result, f1=0.49, true=19), analysis)
     assert "never predicted" in rules(with_label(result, predicted=0, hits=0), analysis)
     unseen = rules(replace(result, unseen_labels={"bees": 2, "ants": 5}), analysis)
-    assert unseen["unseen"].startswith("2 labels never occurred in training and cannot be predicted (ants, bees)")
+    assert unseen["unseen"].startswith("2 labels never occurred in training and cannot be predicted ('ants', 'bees')")
 
 
 @pytest.mark.parametrize(("own", "right", "rule"), [(0.9, 10, "thresholds too high"), (0.1, 30, "thresholds too low")])
