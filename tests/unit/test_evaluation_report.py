@@ -156,6 +156,14 @@ def test_the_answer(measured: Measured) -> None:
     assert sure.startswith(f"Other documents of the same kind would give {100 * low:.1f} to {100 * high:.1f} %")
     assert ("That is wide" in sure) is (high - low > 0.1)
     assert labels.startswith("Labels differ: of the ")
+    first = "Labels differ: of the 3 labels with test documents, "
+    for values, sentence in (
+        ((0.5, 0.75, 1.0), "half have an F1 of at least 75.0 %."),
+        ((0.0, 0.25, 1.0), "half have an F1 of at least 25.0 %; 1 label is never right."),
+        ((0.0, 0.0, 1.0), "2 are never right."),
+    ):
+        rows = [replace(result.labels[0], label=str(value), f1=value) for value in values]
+        assert answer(replace(result, labels=rows), analysis, Known())[-1] == first + sentence
     better = expected_quality(Csr(np.eye(90, dtype=np.int8)), Csr(np.eye(90, dtype=np.int8)))
     assert "This is lower than that" in answer(result, analysis, Known(expected=better))[1]
 

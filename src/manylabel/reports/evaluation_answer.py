@@ -97,12 +97,10 @@ def _evenness(result: Result) -> list[str]:
     present = [row.f1 for row in result.labels if row.true]
     if len(present) < 3:
         return []
-    zero = sum(value == 0 for value in present)
-    never = f"; {counted(zero, 'label is', 'labels are')} never right" if zero else ""
-    return [
-        f"Labels differ: of the {len(present):,} labels with test documents, half have an F1 of at least "
-        f"{_percent(statistics.median(present))}{never}."
-    ]
+    zero, median = sum(value == 0 for value in present), statistics.median(present)
+    found = [f"half have an F1 of at least {_percent(median)}"] if median else []
+    found += [f"{counted(zero, 'label is', 'labels are') if found else f'{zero:,} are'} never right"] if zero else []
+    return [f"Labels differ: of the {len(present):,} labels with test documents, {'; '.join(found)}."]
 
 
 def advice(result: Result, analysis: Analysis, known: Known) -> list[Advice]:
