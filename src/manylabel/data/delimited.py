@@ -111,10 +111,8 @@ def read(
 def _check_columns(path: Path, top: Sequence[str], options: ColumnOptions) -> None:
     """Raise `DataError` for a file with tabs in its name alone: one column, and no usual name above it."""
     if len(top) == 1 and not has_header(top) and not _names_column(options):
-        signs = [sign for sign in ";|" if sign in top[0]]
-        found = [
-            f"The first line has {one!r}: if it separates columns, use {settings_text(delimiter=one)}." for one in signs
-        ]
+        other = "The first line has {!r}: if it separates columns, use {}."
+        found = [other.format(sign, settings_text(delimiter=sign)) for sign in ";|" if sign in top[0]]
         tab = "Write a tab and the labels behind each text. If the texts have no labels, write a first row: text."
         what = "The file has one column; an Annif corpus has text, tab, addresses."
         raise DataError(what, path=path, remedy=" ".join([*found, tab]))

@@ -38,8 +38,7 @@ def _is_delimiter(value: object) -> bool:
 TEXT = Satisfies("a text", lambda value: isinstance(value, str) and "\0" not in value)
 NAMES = AnyOf(TEXT, Satisfies("a list of texts", _is_names))
 SEPARATOR = Satisfies(
-    "a separator such as ';', 'any', 'none' (every cell is one label)",
-    lambda value: isinstance(value, str) and bool(value) and "\0" not in value,
+    "a separator such as ';', 'any', 'none' (every cell is one label)", lambda value: value != "" and TEXT.allows(value)
 )
 FILE = Satisfies("the path of a file", lambda value: isinstance(value, (str, Path)) and "\0" not in str(value))
 WHOLE = Number(low=0, whole=True)
@@ -94,8 +93,6 @@ class Format:
     """``is_folder(folder, files)``: whether the data files of a folder are one corpus of the format."""
     archive_members: str = ""
     """A pattern for file names that only tar archives, or zip files, of the format hold."""
-    keeps_addresses: bool = False
-    """Whether its files hold the addresses (URIs) of labels that have names."""
     not_data: str = ""
     """A regular expression for files with the format's suffix that belong to another file of it."""
 
@@ -270,7 +267,6 @@ FORMATS: tuple[Format, ...] = (
         writer="directory:write",
         options=(ENCODING,),
         folder="directory:is_folder",
-        keeps_addresses=True,
     ),
     Format(
         "annif",
@@ -279,7 +275,6 @@ FORMATS: tuple[Format, ...] = (
         reader="labelled_lines:read_annif",
         writer="labelled_lines:write_annif",
         options=(ENCODING,),
-        keeps_addresses=True,
     ),
     Format(
         "fasttext",

@@ -31,6 +31,8 @@ __all__ = ["Problem", "Problems", "Reading", "read", "write", "write_corrected"]
 
 TABLES = frozenset({"csv", "tsv", "excel", "jsonl", "parquet"})
 """Formats of which several files in a folder are one corpus."""
+WITH_ADDRESSES = frozenset({"annif", "directory"})
+"""Formats whose files hold the addresses (URIs) of labels that have names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +152,8 @@ def write(corpus: Corpus, path: str | Path, *, format: str | None = None) -> Non
     row = _format_to_write(path, format)
     _check_kind(corpus, path, row)
     row.write(corpus, path)
-    named = [] if row.keeps_addresses else [label for label, uri in corpus_addresses(corpus).items() if label != uri]
-    if named:
+    named = [label for label, uri in corpus_addresses(corpus).items() if label != uri]
+    if named and row.name not in WITH_ADDRESSES:
         are = counted(len(named), "label is", "labels are")
         also = " (convert: --to annif)" if is_worded_for("command line") else " (annif)"
         remark(
