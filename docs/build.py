@@ -46,8 +46,9 @@ PICTURE = """\
 
 SEPARATORS = """
 Case and blanks around a name do not matter. Where several names for the main text occur, the first of the list is
-taken, and `describe` names the others. Columns of labels with two meanings, such as `tags` and `topics`, are an error
-that asks for `--label-column`; `labels` comes before all others. Numbered columns (`tag1`, `tag2`; `label_1`,
+taken, and `describe` names the others. Where `--text-column` is given, exactly the columns that it names are read as
+texts, and a title only if it is given too. Columns of labels with two meanings, such as `tags` and `topics`, are an
+error that asks for `--label-column`; `labels` comes before all others. Numbered columns (`tag1`, `tag2`; `label_1`,
 `label_2`) are joined. Where no column has a usual name for labels, two or more columns of 0 and 1 (or true and false)
 are labels of their names.
 
@@ -63,6 +64,20 @@ Where a comma or a blank may belong to a name ("Smith, John", "real estate"), ma
 ways: it splits them at `;`, `|`, `,`, and at a slash between blanks.
 """
 READING = """
+## Files for Annif
+
+| Annif's corpus | command |
+|---|---|
+| short texts (TSV): a text, a tab, URIs | `manylabel convert DATA out.tsv --to annif` |
+| full texts: a folder of `.txt` files | `manylabel convert DATA FOLDER` |
+
+The TSV holds `<URI> <URI>` for each text; ids, splits and metadata are lost, and a label without a URI is an error. The
+folder holds `.tsv` files (`<URI>`, tab, name) where labels have URIs, otherwise `.key` files with one name per line.
+
+Labels have URIs where the data give them, or a vocabulary (`--vocabulary subjects.tsv`); `convert` does not look for
+one beside the data. All other formats hold either names or URIs: a notice is printed where names replace URIs.
+Without `--to annif`, `out.tsv` is a table with a header.
+
 ## How data are read, and how later data are
 
 `manylabel describe DATA` explains every choice with its reason and the option that changes it: format, columns,

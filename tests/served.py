@@ -168,6 +168,8 @@ class Running:
 
     process: subprocess.Popen[str]
     port: int
+    said: str = ""
+    """What it printed until it served."""
 
     @property
     def url(self) -> str:
@@ -204,7 +206,7 @@ def running(*arguments: str, files: int | None = None) -> Iterator[Running]:
         for line in process.stderr:
             said += line
             if found := re.search(r"^Serving .* on http://127\.0\.0\.1:(\d+)", line):
-                yield Running(process, int(found[1]))
+                yield Running(process, int(found[1]), said)
                 break
         else:
             raise AssertionError(said)

@@ -308,6 +308,7 @@ READERS: tuple[Target, ...] = (
     Target("excel", reader("excel", "data.xlsx"), workbooks, dictionary("workbook"), changed_workbook, share=0.2),
     Target("parquet", reader("parquet", "data.parquet"), tables),
     Target("directory", run_folder, tokens=(b"\n=====\n", b"<http://x>\ta\n")),
+    Target("annif", reader("annif", "data.tsv"), tokens=(*CSV, b"<http://x>")),
     Target("fasttext", reader("fasttext", "data.ft"), written("fasttext", "data.ft"), LINES),
     Target("libmultilabel", reader("libmultilabel", "data.lml"), written("libmultilabel", "data.lml"), LINES),
     Target("libsvm", reader("libsvm", "data.svm"), written("libsvm", "data.svm"), SPARSE),

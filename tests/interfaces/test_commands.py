@@ -173,7 +173,8 @@ def test_labels_never_seen_in_training_are_misses_and_named(folder: Path, capsys
     printed(capsys, "train", "mail.csv", "--method", "nb-binary")
     shown = printed(capsys, "evaluate", "later.csv", "--model", "mail.manylabel")
     assert (
-        "1 label of the test documents never occurred in training and counts as missed (1 assignment): trams." in shown
+        "1 label of the test documents never occurred in training and counts as missed (1 assignment): 'trams'."
+        in shown
     )
     result = json.loads(printed(capsys, "evaluate", "later.csv", "--model", "mail.manylabel", "--json"))["results"][0]
     assert result["unseen_labels"] == {"trams": 1}

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mail.csv").write_text(CSV)
     return tmp_path
+
+
+def test_convert_says_where_uris_are_replaced_by_names(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "small.tsv").write_text("late bus\t<http://x.org/1>\na hole\t<http://x.org/2>\n")
+    (folder / "names.tsv").write_text("<http://x.org/1>\tbuses\n<http://x.org/2>\troads\n")
+    told = "out.csv: 2 labels are written by name, without the URI"
+    for more, is_told in (([], False), (["--vocabulary", "names.tsv"], True)):
+        assert run(["convert", "small.tsv", "out.csv", *more]) == 0
+        assert (told in (printed := capsys.readouterr().err)) == is_told
+        assert ("Annif's TSV (convert: --to annif)" in printed) == is_told
+        for target in (["full"], ["out.tsv", "--to", "annif"]):
+            assert run(["convert", "small.tsv", *target, *more]) == 0
+            assert "without the URI" not in capsys.readouterr().err
+        assert (folder / "out.tsv").read_text() == (folder / "small.tsv").read_text()
+        name = "\tbuses" if more else ""
+        assert (folder / "full" / "1.tsv").read_text() == f"<http://x.org/1>{name}\n"
+        shutil.rmtree(folder / "full")
 
 
 def test_convert_writes_and_describes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

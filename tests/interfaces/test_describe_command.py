@@ -45,6 +45,18 @@ def test_repeated_ids_and_some_html_are_mentioned(tmp_path: Path, capsys: pytest
     assert "33 % of the documents contain HTML: tags are kept" in shown
 
 
+def test_a_given_text_is_read_without_the_title_that_is_recognised(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "tickets.csv"
+    path.write_text("Betreff;Problembeschreibung;Zuordnung\nDrucker;Papierstau im Drucker;Hardware\n")
+    shown = printed(
+        capsys, "describe", str(path), "--text-column", "Problembeschreibung", "--label-column", "Zuordnung"
+    )
+    assert "text        'Problembeschreibung'. As given." in shown
+    assert "not used    'Betreff'." in shown
+
+
 def test_training_mentions_html_that_it_learns_from_and_audit_can_remove_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

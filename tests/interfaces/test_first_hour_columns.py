@@ -130,6 +130,27 @@ def test_point_1_ids_have_many_names(tmp_path):
         assert read(path).corpus.ids == ["2", "3"]
 
 
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ("I1,a bus\nI2,a road\nI2,a lamp\n", "'Ticket Nr.' is not used as ids: 'I2' occurs twice."),
+        ("I1,a bus\nI2,a road\n,a lamp\n", "'Ticket Nr.' is not used as ids: 1 document has none."),
+        ("I1,a bus\nI1,a road\nI1,a lamp\n", None),
+    ],
+)
+def test_point_1_a_column_that_is_no_id_after_all_is_named(tmp_path, capsys, rows, why):
+    """Point 1: most rows have an id of their own, but not all; a column with few values holds something else."""
+    path = tmp_path / "tickets.csv"
+    path.write_text(f"Ticket Nr.,text\n{rows}")
+    assert run(["describe", str(path)]) == 0
+    printed = capsys.readouterr()
+    if why is None:
+        assert "not used as ids" not in printed.out + printed.err
+    else:
+        assert why in printed.out
+        assert f"{path}: {why} Ids are line numbers; -o id_column=… names this or another column." in printed.err
+
+
 def test_an_empty_row_hides_no_ids(tmp_path, capsys):
     """Neither alone, nor where the ids of the training were recognised: there the same column has them."""
     new, model = tmp_path / "new.csv", tmp_path / "tickets.manylabel"

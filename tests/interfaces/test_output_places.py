@@ -206,3 +206,13 @@ def test_an_ending_that_names_no_format_is_refused_first(
 )
 def test_the_name_of_a_file_tells_its_format(name: str, format: str) -> None:
     assert output_format(Path(name)).value == format
+
+
+@pytest.mark.parametrize("command", ["labels", "audit"])
+def test_warnings_are_printed_beside_a_report(table: Path, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    table.write_text(f"{TABLE}only one cell\n")
+    assert run([command, "letters.csv", "--report", "page.html", "--on-error", "skip"]) == 0
+    printed = capsys.readouterr()
+    assert "Warning: 1 bad line was skipped:\nletters.csv, line" in printed.out
+    assert len(printed.out.splitlines()) < 6
+    assert "Written: page.html." in printed.err

@@ -261,6 +261,9 @@ def test_what_cannot_be_served_is_one_sentence(
     assert "there is no such model file" in refused(str(tmp_path / "none.manylabel"))
     assert "needs a token" in refused(model, "--host", "0.0.0.0")
     assert "this is a file. Give a directory" in refused("--data", model)
+    mistyped = tmp_path / "reveiws" / "letters"
+    assert f"there is no folder {mistyped.parent}, in which to make it" in refused("--data", str(mistyped))
+    assert not mistyped.parent.exists()
     assert "--origin *: an origin is the scheme" in refused(model, "--origin", "*")
     assert "openssl rand -hex 32 >" in refused(model, "--token", str(tmp_path / "none"))
     with monkeypatch.context() as patched:
@@ -307,6 +310,7 @@ def test_accepted_jobs_outlive_a_killed_server_and_its_workers_do_not(tmp_path: 
     data = tmp_path / "data"
     letters = b"text,labels\n" + b"late bus,buses\nbad road,roads\n" * 8
     with running("--data", str(data)) as server:
+        assert f" The folder {data} is new." in server.said
         [worker] = server.workers()
         assert server.ask("PUT", "/v1/data/letters.csv", letters).status == 200
         first = server.ask("POST", "/v1/jobs", {"kind": "evaluate", "data": "townhall"}).json()["id"]
@@ -368,6 +372,7 @@ def test_a_second_server_on_a_data_directory_is_refused_until_the_first_one_is_g
         server.process.kill()
         server.process.wait()
     with running("--data", str(data)) as server:
+        assert "is new" not in server.said
         assert server.ask("GET", "/ready").status == 200
 
 

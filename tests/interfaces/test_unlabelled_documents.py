@@ -51,3 +51,29 @@ def test_python_leaves_them_out_and_names_a_file_without_labels(table: Path, tmp
     bare.write_text("text,tags\na,\nb,\n", encoding="utf-8")
     with pytest.raises(DataError, match="No document has a label"):
         load(bare, drop_unlabelled=True)
+
+
+def test_an_update_leaves_them_out_where_the_training_did(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, new, more = tmp_path / "m.manylabel", tmp_path / "n.manylabel", tmp_path / "more.csv"
+    rows = ["the scanner is broken,scanner", "a scanner beeps,scanner", "a scanner hums,scanner", "who knows,"]
+    more.write_text("\n".join(["text,tags", *rows]) + "\n", encoding="utf-8")
+    update = ("update", model, more, "--with", table, "--output", new)
+
+    printed(capsys, "train", table, "--method", "svm", "--model", model)
+    text, told = printed(capsys, *update)
+    assert "4 new documents and 20 former ones" in text
+    assert f"{more}: 1 of 4 documents have no label, and count as documents to which no label applies" in told
+    assert f"{table}: 8 of 20 documents have no label" in told
+    assert "use --drop-unlabelled" in told
+    assert "3 new documents and 12 former ones" in printed(capsys, *update, "--drop-unlabelled")[0]
+
+    printed(capsys, "train", table, "--method", "svm", "--drop-unlabelled", "--model", model)
+    assert "drop_unlabelled = True; new data are read in the same way" in printed(capsys, "inspect", model)[0]
+    text, told = printed(capsys, *update)
+    assert "3 new documents and 12 former ones" in text
+    assert "8 documents without a label are left out" in told
+    found = json.loads(printed(capsys, "evaluate", table, "--model", model, "--json")[0])
+    assert found["results"][0]["test"]["unlabelled"] == 0
+    assert len(printed(capsys, "predict", model, table)[0].splitlines()) == 20

@@ -82,6 +82,10 @@ def test_new_documents_are_learned_and_measured_before(path, tmp_path, capsys):
     assert "known labels before" in printed
     assert run([*arguments, "--report", str(page)]) == 0
     assert "known labels before" in page.read_text()
+    printed = capsys.readouterr().out
+    assert "All labels were learned from the former and the new documents" in printed
+    assert f"The updated model is in {new}." in printed
+    assert "known labels before" not in printed
     assert TextClassifier.load(new).n_documents_ == 240
     assert run(["update", str(path), str(more), "--output", str(new)]) == 2
     assert "Give the documents of the training too" in capsys.readouterr().err

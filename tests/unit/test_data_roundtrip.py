@@ -32,7 +32,8 @@ ROWS = {row.name: row for row in FORMATS}
 
 
 def test_every_writable_format_is_tested():
-    assert set(FILES) == {row.name for row in FORMATS if row.writes}
+    """Annif's TSV takes no other labels than URIs, so it has tests of its own below."""
+    assert {*FILES, "annif"} == {row.name for row in FORMATS if row.writes}
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
@@ -163,3 +164,40 @@ def test_ids_that_are_no_file_names_become_numbers(tmp_path):
     again = read(tmp_path / "out").corpus
     assert (again.ids, again.texts, again.labels) == (["1", "2"], ["one", "two"], [["x"], []])
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["out"]
+
+
+ONE, TWO = "http://example.org/v/1", "urn:isbn:2"
+ANNIF = f"late bus\t<{ONE}> <{TWO}>\na hole\t<{ONE}>\nthanks\t\n"
+
+
+def test_annif_tsv_is_written_from_uris(tmp_path):
+    """As the wiki of Annif has it: no header, a text, a tab, URIs in angle brackets."""
+    (tmp_path / "small.tsv").write_text(ANNIF)
+    corpus = read(tmp_path / "small.tsv").corpus
+    write(corpus, tmp_path / "out.tsv", format="annif")
+    assert (tmp_path / "out.tsv").read_text() == ANNIF
+    assert read(tmp_path / "out.tsv", format="annif").corpus.label_sets == corpus.label_sets
+    with pytest.raises(DataError, match=r"3 labels have no URI, first 'art', and Annif's TSV holds URIs alone\."):
+        write(TEXTS, tmp_path / "names.tsv", format="annif")
+    assert not (tmp_path / "names.tsv").exists()
+
+
+def test_annif_folders_hold_uris_with_names(tmp_path):
+    """`.tsv` with URI, tab, label; `.key` holds labels alone, so it is written where there are no URIs."""
+    folder = tmp_path / "full"
+    folder.mkdir()
+    for name, labels in (("a", f"<{ONE}>\tMercury\n<{TWO}>\tMercury\n"), ("b", f"<{ONE}>\tMercury\n")):
+        (folder / f"{name}.txt").write_text(f"text {name}")
+        (folder / f"{name}.tsv").write_text(labels)
+    corpus = read(folder).corpus
+    write(corpus, tmp_path / "copy")
+    assert {file.name: file.read_text() for file in (tmp_path / "copy").iterdir()} == {
+        file.name: file.read_text() for file in folder.iterdir()
+    }
+    write(corpus, tmp_path / "short.tsv", format="annif")
+    assert (tmp_path / "short.tsv").read_text() == f"text a\t<{ONE}> <{TWO}>\ntext b\t<{ONE}>\n"
+    write(read(tmp_path / "short.tsv").corpus, tmp_path / "uris")
+    assert (tmp_path / "uris" / "1.tsv").read_text() == f"<{ONE}>\n<{TWO}>\n"
+    write(TEXTS, tmp_path / "names")
+    assert (tmp_path / "names" / "a-1.key").read_text() == "art\nsport/ball\n"
+    assert not list((tmp_path / "names").glob("*.tsv"))

@@ -43,6 +43,22 @@ class TestCsv:
         assert dict(corpus.fields) == {"head": ["H"], "text": ["words"]}
         assert (corpus.ids, corpus.labels, corpus.split_names) == (["k"], [["a", "b"]], ["test"])
 
+    def test_given_columns_of_texts_are_the_only_ones(self, tmp_path):
+        path = put(tmp_path / "a.csv", "title,subject,body,labels\nT,S,words,x\n")
+        for given, expected in (
+            ({"text_column": "body"}, {"body": "words"}),
+            ({"text_column": ["subject", "body"]}, {"subject": "S", "body": "words"}),
+            ({"text_column": "body", "title_column": "subject"}, {"subject": "S", "body": "words"}),
+            (
+                {"text_column": ["title", "body"], "title_column": "subject"},
+                {"subject": "S", "title": "T", "body": "words"},
+            ),
+            ({"text_column": "body", "title_column": "body"}, {"body": "words"}),
+            ({}, {"title": "T", "body": "words"}),
+        ):
+            fields = read(path, **given).corpus.fields
+            assert {name: texts[0] for name, texts in fields.items()} == expected, given
+
     def test_one_column_per_label_is_guessed(self, tmp_path):
         path = put(tmp_path / "a.csv", "id,comment_text,toxic,insult,score\n1,x,1,0,0.5\n2,y,1,1,0.1\n3,z,0,0,1\n")
         corpus = read(path).corpus

@@ -89,14 +89,14 @@ def test_nothing_stands_out(measured: Measured) -> None:
 def test_rules_on_labels(measured: Measured) -> None:
     result, analysis = quiet(*measured[2:])
     few = rules(with_label(result, trained=9), analysis)
-    assert few == {"few documents": "1 label has fewer than 10 training documents (roads): label more of them."}
+    assert few == {"few documents": "1 label has fewer than 10 training documents ('roads'): label more of them."}
     assert list(rules(with_label(result, trained=10), analysis)) == ["nothing"]
     assert list(rules(with_label(result, true=9, predicted=9, hits=9), analysis)) == ["few tested"]
     assert "weak" in rules(with_label(result, f1=0.49), analysis)
     assert "weak" not in rules(with_label(result, f1=0.49, true=19), analysis)
     assert "never predicted" in rules(with_label(result, predicted=0, hits=0), analysis)
     unseen = rules(replace(result, unseen_labels={"bees": 2, "ants": 5}), analysis)
-    assert unseen["unseen"].startswith("2 labels never occurred in training and cannot be predicted (ants, bees)")
+    assert unseen["unseen"].startswith("2 labels never occurred in training and cannot be predicted ('ants', 'bees')")
 
 
 @pytest.mark.parametrize(("own", "right", "rule"), [(0.9, 10, "thresholds too high"), (0.1, 30, "thresholds too low")])
@@ -171,6 +171,14 @@ def test_the_answer(measured: Measured) -> None:
     assert sure.startswith(f"Other documents of the same kind would give {100 * low:.1f} to {100 * high:.1f} %")
     assert ("That is wide" in sure) is (high - low > 0.1)
     assert labels.startswith("Labels differ: of the ")
+    first = "Labels differ: of the 3 labels with test documents, "
+    for values, sentence in (
+        ((0.5, 0.75, 1.0), "half have an F1 of at least 75.0 %."),
+        ((0.0, 0.25, 1.0), "half have an F1 of at least 25.0 %; 1 label is never right."),
+        ((0.0, 0.0, 1.0), "2 are never right."),
+    ):
+        rows = [replace(result.labels[0], label=str(value), f1=value) for value in values]
+        assert answer(replace(result, labels=rows), analysis, Known())[-1] == first + sentence
     better = expected_quality(Csr(np.eye(90, dtype=np.int8)), Csr(np.eye(90, dtype=np.int8)))
     assert "This is lower than that" in answer(result, analysis, Known(expected=better))[1]
 

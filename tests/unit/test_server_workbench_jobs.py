@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -204,6 +205,7 @@ def test_retraining_writes_the_model_and_measures_the_gain(server: InProcess) ->
     second = run_job(server, asked)
     gain = second["gain"]
     assert (second["trained_on"], gain["documents"], gain["reviewed"], gain["changed_labels"]) == (26, 24, 2, 3)
+    assert gain["since_training"]
     for name in ("micro_f1", "macro_f1"):
         one = gain[name]
         assert one["difference"] == pytest.approx(one["after"] - one["before"])
@@ -213,6 +215,36 @@ def test_retraining_writes_the_model_and_measures_the_gain(server: InProcess) ->
     assert sorted(model.labels_) == ["buses", "lamps", "roads"]
     check_the_gain_by_the_counts(server)
     check_retraining_behind_keyword_rules(server)
+
+
+def test_what_was_confirmed_or_taken_back_is_no_change(server: InProcess) -> None:
+    """Counted since the corpus was made where its scores are those of a model, then since the training."""
+    run_job(server, {"kind": "import", "data": "letters", "corpus": "confirmed"})
+    run_job(server, {"kind": "score", "corpus": "confirmed", "model": "given"})
+    address = "/v1/corpora/confirmed"
+
+    def decide(**decision: Any) -> None:
+        document = server.ask("GET", f"{address}/documents/{decision['document']}").json()
+        given = {"by": "Ana", "decisions": [{**decision, "revision": document["revision"]}]}
+        answer = server.ask("POST", f"{address}/decisions", given)
+        assert answer.status == 200, answer.json()
+
+    def gain(**asked: str) -> tuple[int, int, bool]:
+        found = run_job(server, {"corpus": "confirmed", **asked})["gain"]
+        return found["reviewed"], found["changed_labels"], found["since_training"]
+
+    own = [one["label"] for one in server.ask("GET", f"{address}/documents/1").json()["labels"] if one["state"]]
+    decide(document=1, accept=own, reject=["lamps"], state="reviewed")
+    decide(document=2, accept=["lamps"], state="reviewed")
+    assert server.ask("POST", f"{address}/undo", {"by": "Ana"}).status == 200
+    assert gain(kind="score", model="given") == (1, 0, False)
+    decide(document=3, accept=["buses"])
+    assert gain(kind="retrain", model="confirmed", method="svm") == (1, 1, False)
+    decide(document=4, accept=["lamps"], state="reviewed")
+    decide(document=4, accept=["lamps"], state="not reviewed")
+    decide(document=4, reject=["lamps"], state="reviewed")
+    decide(document=3, reject=["buses"])
+    assert gain(kind="retrain", model="confirmed", method="svm") == (1, 1, True)
 
 
 def test_documents_without_a_label_are_learned_from_where_no_label_applies(server: InProcess) -> None:

@@ -33,6 +33,14 @@ def show(blocks: Sequence[Block]) -> None:
     draw(Console(highlight=False), blocks)
 
 
+def show_beside(report: Path | None, blocks: Sequence[Block]) -> None:
+    """Print a page; of one that is written to a report only its answer, warnings and other sentences."""
+    if report is not None:
+        blocks = [block for block in blocks if isinstance(block, Note) and block.tone not in ("quiet", "code")]
+    if blocks:
+        show(blocks)
+
+
 def draw(console: Console, blocks: Sequence[Block]) -> None:
     """Draw a page in colour on a console."""
     from rich.padding import Padding

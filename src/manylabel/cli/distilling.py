@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, show, show_json, write_report
+from manylabel.cli.display import progress, show_beside, show_json, write_report
 from manylabel.cli.reading import DataOptions, takes_data_options
 from manylabel.cli.settings import make_overrides
 
@@ -81,5 +81,5 @@ def distil(
         write_report(report, f"Distilled from {found.program}", distil_page(found, None), found.as_dict())
     if json:
         show_json(found.as_dict())
-    elif report is None:
-        show(distil_page(found, limit))
+    else:
+        show_beside(report, distil_page(found, limit))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, show, show_json, write_page, write_report
+from manylabel.cli.display import progress, show, show_beside, show_json, write_page, write_report
 from manylabel.cli.reading import DataOptions, takes_data_options
 from manylabel.cli.settings import make_overrides
 
@@ -51,8 +51,9 @@ def labels(
         write_report(report, f"Labels of {found.report.data}", blocks, found.as_dict())
     if json:
         show_json(found.as_dict())
-    elif report is None:
-        show([*labels_page(found.report, found.model, limit), *skipped_notes(found.skipped)])
+    else:
+        page = [*labels_page(found.report, found.model, limit), *skipped_notes(found.skipped)]
+        show_beside(report, page)
 
 
 @takes_data_options("split_by")
@@ -111,8 +112,9 @@ def audit(
         write_report(report, f"Audit of {found.record.data}", audit_page(found.record, None), found.as_dict())
     if json:
         show_json(found.as_dict())
-    elif report is None:
-        show([*audit_page(found.record, rows), *skipped_notes(found.skipped)])
+    else:
+        page = [*audit_page(found.record, rows), *skipped_notes(found.skipped)]
+        show_beside(report, page)
 
 
 def _correct(
@@ -196,5 +198,5 @@ def suggest(
         write_report(report, f"Label next in {found.data}", suggestion_page(found), found.as_dict())
     if json:
         show_json(found.as_dict())
-    elif report is None:
-        show(suggestion_page(found))
+    else:
+        show_beside(report, suggestion_page(found))

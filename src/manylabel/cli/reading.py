@@ -41,7 +41,7 @@ class DataOptions:
         typer.Option(
             "--vocabulary",
             help="A file with the addresses (URIs) and names of labels: SKOS, TSV (<address>, tab, name) or CSV (uri, "
-            "label_en …). By default one that lies beside the data.",
+            "label_en …). By default one that lies beside the data; for convert, none.",
             show_default=False,
         ),
     ] = None
@@ -71,7 +71,8 @@ class DataOptions:
         list[str] | None,
         typer.Option(
             "--text-column",
-            help="The column that holds the text; repeat it to read several columns, the main text last.",
+            help="The column that holds the text; repeat it to read several columns, the main text last. No "
+            "other column is read as a text then.",
             show_default=False,
         ),
     ] = None

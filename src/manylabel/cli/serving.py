@@ -103,6 +103,7 @@ def serve(
         raise ParameterError("Give the model files to serve, or --demo, or --data DIR for a server that trains them.")
     if data is not None and data.exists() and not data.is_dir():
         raise ParameterError(f"--data {data}: this is a file. Give a directory, which is made where there is none.")
+    is_new = data is not None and not data.exists()
     secret = None if token is None else read_token(token)
     check_exposure(host, secret)
     available_threads(None)  # an error where the environment gives no number of them, before a job notices it
@@ -129,17 +130,18 @@ def serve(
             None if data is None else str(data.resolve()),
             jobs,
         )
-        code = run(settings, lambda address: _announce(address, settings, token))
+        code = run(settings, lambda address: _announce(address, settings, token, is_new))
     if code:
         raise typer.Exit(code)
 
 
-def _announce(address: str, settings: Settings, token: Path | None) -> None:
-    """Print where the models are served, and how to ask."""
+def _announce(address: str, settings: Settings, token: Path | None, is_new: bool) -> None:
+    """Print where the models are served, how to ask, and whether the data directory was made."""
     from manylabel.server.logs import Log
 
     served = ", ".join(settings.models) or f"the models of {settings.data}"
     sentence = f"Serving {served} on {address}, {counted(settings.workers, 'worker')}."
+    sentence += f" The folder {settings.data} is new." if is_new else ""
     if settings.json_logs:  # every line is JSON then
         Log(None, as_json=True).write("start", sentence, address=address, workers=settings.workers)
         return

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from manylabel.cli import options as o
-from manylabel.cli.display import progress, show, show_json, write_report
+from manylabel.cli.display import progress, show_beside, show_json, write_report
 from manylabel.cli.reading import DataOptions, takes_data_options
 
 
@@ -118,5 +118,5 @@ def update(
         write_report(report, f"Update of {found.model}", update_page(found), found.as_dict())
     if json:
         show_json(found.as_dict())
-    elif report is None:
-        show(update_page(found))
+    else:
+        show_beside(report, update_page(found))

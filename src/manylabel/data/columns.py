@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -15,7 +16,7 @@ from manylabel.data.label_columns import LABELS, named_label_columns, read_label
 from manylabel.data.layout import Layout, listed
 from manylabel.data.table import ColumnOptions, Table, columns_of_training
 from manylabel.exceptions import DataError
-from manylabel.wording import setting_name, settings_text
+from manylabel.wording import counted, setting_name, settings_text
 
 # Names in English come first, then those in German, French, Spanish, Finnish and Dutch. Words that mean a topic as
 # often as a title, such as the French `sujet` and the Finnish `aihe`, are left out.
@@ -128,24 +129,27 @@ def corpus_of_table(
 
     The main text is the first of the usual names (``text``, ``body``, ``abstract``, …) that occurs;
     ``title``, ``abstract`` and a few more become fields of their own. A title that every text begins with is metadata,
-    so that its words are not counted twice. All other columns are metadata.
+    so that its words are not counted twice. Where columns of texts are given, no other one is a text. All
+    other columns are metadata.
     """
     if not table.lines:
         return Corpus(ids=[], source=str(table.path))  # `read` reports why nothing is left
     hint = f", or {settings_text(header=False)} if the first row is a document"
     hint = hint if header and delimiter is not None else ""
-    texts = _text_columns(table, options, _columns_of_labels(table, options), hint)
+    named_labels = _columns_of_labels(table, options)
+    texts = _text_columns(table, options, named_labels, hint)
     table = _only_texts(table, texts.text)
     fields = _fields(table, texts)
     split = table.find(_of_training(table, options, "split_column"), SPLITS, "split_column")
-    identity = table.find(_of_training(table, options, "id_column"), IDS, "id_column") or _other_id(table)
+    identity = table.find(_of_training(table, options, "id_column"), IDS, "id_column")
+    identity, no_ids = _other_id(table, {*texts.columns, *named_labels}) if identity is None else (identity, "")
     table, labels = read_label_columns(table, options, {texts.text, split, identity, *texts.sides})
     if labels.sets is not None and len(table.lines) != len(next(iter(fields.values()))):
         fields = _fields(table, texts)
     columns = [column for column, name in zip(texts.columns, texts.names, strict=True) if name in fields]
     kept = {*columns, split, identity, *labels.columns}
     unused = [name for name in table.columns if name not in kept]
-    reasons = {"text": texts.reason, "labels": labels.reason, "separator": labels.separator_reason}
+    reasons = {"text": texts.reason, "labels": labels.reason, "separator": labels.separator_reason, "ids": no_ids}
     layout = Layout(
         texts.text,
         sides=tuple(columns[:-1]),
@@ -201,9 +205,8 @@ def _columns_of_labels(table: Table, options: ColumnOptions) -> frozenset[str]:
 
     A column that is given both as text and as labels is an error.
     """
-    labels, given = named_label_columns(table, options), options.text_column
-    texts = [] if given is None else [given] if isinstance(given, str) else list(given)
-    if both := [name for name in (*texts, options.title_column) if name in labels]:
+    labels = named_label_columns(table, options)
+    if both := [name for name in (*_given_texts(options), options.title_column) if name in labels]:
         raise DataError(
             f"Column {both[0]!r} is given both as text and as labels.",
             path=table.path,
@@ -212,41 +215,61 @@ def _columns_of_labels(table: Table, options: ColumnOptions) -> frozenset[str]:
     return labels
 
 
-def _other_id(table: Table) -> str | None:
+def _given_texts(options: ColumnOptions) -> tuple[str, ...]:
+    given = options.text_column
+    return () if given is None else (given,) if isinstance(given, str) else tuple(given)
+
+
+def _other_id(table: Table, taken: set[str]) -> tuple[str | None, str]:
     """A column with a name such as ``Ticket-ID`` in which every row has a value of its own; None if there is none.
 
-    Rows without any value do not count.
+    Then also a sentence on the first such column in which most rows have one. Rows without any value do not count.
     """
+    why = ""
     filled = [any(value not in (None, "") for value in row) for row in zip(*table.columns.values(), strict=True)]
     for pattern in (_OTHER_ID, _NUMBER):
         for name, column in table.columns.items():
-            if pattern.fullmatch(name.strip()):
+            if name not in taken and pattern.fullmatch(name.strip()):
                 values = list(compress(column, filled))
-                if len({str(value) for value in values} - {"", "None"}) == len(values):
-                    return name
-    return None
+                times = Counter(str(value) for value in values if value not in (None, ""))
+                if len(times) == len(values):
+                    return name, ""
+                if not why and 2 * len(times) > len(values):
+                    why = _not_ids(name, times, len(values))
+    return None, why
+
+
+def _not_ids(name: str, times: Mapping[str, int], rows: int) -> str:
+    """The sentence on a column that is not used as ids: which value it repeats, or how many rows have none."""
+    value, most = max(times.items(), key=lambda pair: pair[1])
+    empty = rows - sum(times.values())
+    found = f"{value!r:.60} occurs {'twice' if most == 2 else f'{most:,} times'}"
+    found = found if most > 1 else f"{counted(empty, 'document has', 'documents have')} none"
+    return f"{name!r} is not used as ids: {found}."
 
 
 def _text_columns(table: Table, options: ColumnOptions, labels: frozenset[str], hint: str) -> _Texts:
     """The columns of texts: those given, those of the training, or those with usual names that are not `labels`."""
     given, like = options.text_column, options.like
-    if given is not None and not isinstance(given, str):
-        columns = tuple(str(table.find(name, (), "text_column")) for name in given)
-        same = like is not None and len(like.fields) == len(columns)
-        return _Texts(columns, like.fields if like is not None and same else _field_names(columns), exact=True)
-    if given is not None and options.title_column is None and like is not None and like.texts:
+    if isinstance(given, str) and options.title_column is None and like is not None and like.texts:
         # Another main text; of the titles and other fields beside it, those of the training.
-        main = str(table.find(str(given), (), "text_column"))
+        main = str(table.find(given, (), "text_column"))
         beside = zip(like.texts[:-1], like.fields[:-1], strict=True)
         kept = [(column, name) for column, name in beside if column in table.columns and column != main]
         columns, names = (tuple(part) for part in zip(*kept, (main, like.fields[-1]), strict=True))
         return _Texts(columns, names, exact=True)
-    if given is None and options.title_column is None and like is not None and like.texts:
+    if given is not None:
+        columns = tuple(str(table.find(name, (), "text_column")) for name in _given_texts(options))
+        title = table.find(options.title_column, (), "title_column")
+        columns = columns if title is None or title in columns else (title, *columns)
+        same = like is not None and len(like.fields) == len(columns)
+        return _Texts(columns, like.fields if like is not None and same else _field_names(columns), exact=True)
+    if options.title_column is None and like is not None and like.texts:
         found = columns_of_training(table, like.texts, like.gave("text_column"), "text_column", main=like.texts[-1])
         if found:
             names = tuple(like.fields[like.texts.index(name)] for name in found)
             return _Texts(tuple(found.values()), names, exact=True, as_trained=True)
-    text = table.find(given, TEXTS, "text_column", labels)
+    text = table.find(None, TEXTS, "text_column", labels)
     title = table.find(options.title_column, TITLES, "title_column", labels)
     if text is None and title is not None:
         text, title = title, None
@@ -255,12 +278,10 @@ def _text_columns(table: Table, options: ColumnOptions, labels: frozenset[str], 
         longest = f" (the longest cells are in {max(lengths, key=lengths.__getitem__)!r})" if lengths else ""
         option = f"{settings_text(text_column='NAME')}{longest}{hint}"
         raise table.missing("There is no column of texts", option)
-    sides = [] if title is None else [title]
-    if given is None:
-        not_sides = {text, title, *labels}
-        sides += [name for name in table.columns if name.strip().lower() in SIDE_FIELDS and name not in not_sides]
+    sides, not_sides = [] if title is None else [title], {text, title, *labels}
+    sides += [name for name in table.columns if name.strip().lower() in SIDE_FIELDS and name not in not_sides]
     columns = (*sides, text)
-    return _Texts(columns, _field_names(columns), reason="" if given is not None else _text_reason(table, text))
+    return _Texts(columns, _field_names(columns), reason=_text_reason(table, text))
 
 
 def text_fields(columns: Mapping[str, Sequence[Any]], trained: Mapping[str, str]) -> dict[str, str]:

@@ -111,11 +111,11 @@ def read(
 def _check_columns(path: Path, top: Sequence[str], options: ColumnOptions) -> None:
     """Raise `DataError` for a file with tabs in its name alone: one column, and no usual name above it."""
     if len(top) == 1 and not has_header(top) and not _names_column(options):
-        raise DataError(
-            "The file has one column; an Annif corpus has text, tab, addresses.",
-            path=path,
-            remedy="Write a tab and the labels behind each text. If the texts have no labels, write a first row: text.",
-        )
+        other = "The first line has {!r}: if it separates columns, use {}."
+        found = [other.format(sign, settings_text(delimiter=sign)) for sign in ";|" if sign in top[0]]
+        tab = "Write a tab and the labels behind each text. If the texts have no labels, write a first row: text."
+        what = "The file has one column; an Annif corpus has text, tab, addresses."
+        raise DataError(what, path=path, remedy=" ".join([*found, tab]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,13 @@ import shutil
 from pathlib import Path
 
 from manylabel.data.corpus import Corpus
-from manylabel.data.label_vocabulary import LabelVocabulary, bare_address, with_named_concepts
+from manylabel.data.label_vocabulary import (
+    LabelVocabulary,
+    bare_address,
+    label_addresses,
+    plain_name,
+    with_named_concepts,
+)
 from manylabel.data.problems import Problems
 from manylabel.data.recognition import suffix_of
 from manylabel.data.textfile import checked_encoding, numbered_lines, other_encoding, read_bytes
@@ -95,7 +101,10 @@ def _labels(stem: Path, problems: Problems, encoding: str, concepts: dict[str, s
 
 
 def write(corpus: Corpus, path: Path) -> None:
-    """Write a new folder with a ``.txt`` and a ``.key`` file per document; unsafe ids become numbers."""
+    """Write a new folder with a ``.txt`` file per document, and one of its labels; unsafe ids become numbers.
+
+    The files of labels are ``.tsv`` where labels have addresses, otherwise ``.key``, which holds names alone.
+    """
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise DataError("It exists already.", path=path, remedy="Give the name of a new or empty folder.")
     path = path.absolute()
@@ -105,16 +114,27 @@ def write(corpus: Corpus, path: Path) -> None:
         beside.mkdir()
         safe = all(_SAFE_NAME.fullmatch(identity) for identity in corpus.ids)
         names = corpus.ids if safe and len(set(corpus.ids)) == len(corpus) else _numbers(len(corpus))
+        addresses = label_addresses(corpus)
+        lines = {label: _line(label, addresses.get(label)) for label in corpus.label_names}
+        ending = ".tsv" if addresses else ".key"
         for row, (name, text) in enumerate(zip(names, corpus.joined_texts, strict=True)):
             (beside / f"{name}.txt").write_text(text, encoding="utf-8", newline="\n")
             if corpus.labels is not None:
-                lines = "".join(f"{label}\n" for label in corpus.labels[row])
-                (beside / f"{name}.key").write_text(lines, encoding="utf-8", newline="\n")
+                listed = "".join(lines[label] for label in corpus.labels[row])
+                (beside / f"{name}{ending}").write_text(listed, encoding="utf-8", newline="\n")
         os.replace(beside, path)
     except OSError as error:
         raise WriteError(f"{path} could not be written: {error.strerror}. Nothing was changed.") from None
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+
+
+def _line(label: str, address: str | None) -> str:
+    """The line of a label in a file of labels: its address, if it has one, and its name, unless that is the address."""
+    if address is None:
+        return f"{label}\n"
+    name = plain_name(label, address)
+    return f"<{address}>\n" if bare_address(name) == address else f"<{address}>\t{name}\n"
 
 
 def _numbers(total: int) -> list[str]:

@@ -37,6 +37,9 @@ def _is_delimiter(value: object) -> bool:
 
 TEXT = Satisfies("a text", lambda value: isinstance(value, str) and "\0" not in value)
 NAMES = AnyOf(TEXT, Satisfies("a list of texts", _is_names))
+SEPARATOR = Satisfies(
+    "a separator such as ';', 'any', 'none' (every cell is one label)", lambda value: value != "" and TEXT.allows(value)
+)
 FILE = Satisfies("the path of a file", lambda value: isinstance(value, (str, Path)) and "\0" not in str(value))
 WHOLE = Number(low=0, whole=True)
 
@@ -159,7 +162,7 @@ COLUMNS = (
         "the column that holds the text; or several, which become the fields of a document, the main text last",
         allowed=NAMES,
     ),
-    Option("title_column", "the column that holds the title"),
+    Option("title_column", "the column that holds the title; where `text_column` is given, none is looked for"),
     Option(
         "label_column",
         "the column that holds the labels; or several, by name, list or pattern (`label_*`), to join: a column of 0 "
@@ -169,6 +172,7 @@ COLUMNS = (
     Option(
         "label_separator",
         "what separates two labels of a cell; `none` for one label per cell, `any` where people used several signs",
+        allowed=SEPARATOR,
     ),
     Option("labels", "whether to read labels", allowed=FLAG),
     Option("id_column", "the column that holds the documents' ids"),
@@ -263,6 +267,14 @@ FORMATS: tuple[Format, ...] = (
         writer="directory:write",
         options=(ENCODING,),
         folder="directory:is_folder",
+    ),
+    Format(
+        "annif",
+        "text, tab, URIs in angle brackets; no header line (Annif's TSV, also read as `tsv`)",
+        "text",
+        reader="labelled_lines:read_annif",
+        writer="labelled_lines:write_annif",
+        options=(ENCODING,),
     ),
     Format(
         "fasttext",

@@ -333,6 +333,13 @@ def corpus_addresses(corpus: Corpus) -> dict[str, str]:
     return {label: known[label] for label in corpus.label_names if label in known}
 
 
+def label_addresses(corpus: Corpus) -> dict[str, str]:
+    """The address of each label of a corpus that has one: by its vocabulary, or since it is an address itself."""
+    all_are = corpus.layout is not None and corpus.layout.cells.startswith("addresses")
+    themselves = {label: bare_address(label) for label in corpus.label_names}
+    return {label: uri for label, uri in themselves.items() if all_are or is_address(uri)} | corpus_addresses(corpus)
+
+
 def with_named_concepts(
     corpus: Corpus, vocabulary: LabelVocabulary, model_labels: Sequence[str] = (), described: Iterable[str] = ()
 ) -> Corpus:

@@ -1,19 +1,21 @@
-"""Texts with one document per line: the formats of fastText and of LibMultiLabel."""
+"""Texts with one document per line: the formats of fastText, of LibMultiLabel, and Annif's of short texts."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+from manylabel.data import delimited
 from manylabel.data.atomic import atomic_text
 from manylabel.data.columns import has_header
 from manylabel.data.corpus import Corpus
 from manylabel.data.formats import name_without_suffix
 from manylabel.data.label_cells import begin_as_addresses, is_addresses, is_bare_addresses
+from manylabel.data.label_vocabulary import label_addresses
 from manylabel.data.problems import Problems
 from manylabel.data.textfile import numbered_lines
 from manylabel.exceptions import DataError, ParameterError
-from manylabel.wording import counted, settings_text
+from manylabel.wording import counted, setting_name, settings_text
 
 _LINE_ENDS = re.compile(r"[\t\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 
@@ -166,3 +168,24 @@ def write_libmultilabel(corpus: Corpus, path: Path) -> None:
         for row, text in enumerate(corpus.joined_texts):
             labels = corpus.labels[row] if corpus.labels is not None else ()
             stream.write(f"{on_one_line(corpus.ids[row])}\t{' '.join(labels)}\t{on_one_line(text)}\n")
+
+
+def read_annif(path: Path, problems: Problems, *, encoding: str = "utf-8") -> Corpus:
+    """The documents of Annif's TSV: a text, a tab, and addresses in angle brackets; without a header."""
+    return delimited.read(path, problems, delimiter="\t", header=False, encoding=encoding)
+
+
+def write_annif(corpus: Corpus, path: Path) -> None:
+    """Write Annif's TSV: a text, a tab, and the addresses of its labels; ids, splits and metadata are lost."""
+    addresses = label_addresses(corpus)
+    if without := [name for name in corpus.label_names if name not in addresses]:
+        none = counted(len(without), "label has", "labels have")
+        raise DataError(
+            f"{none} no URI, first {without[0]!r:.200}, and Annif's TSV holds URIs alone.",
+            path=path,
+            remedy=f"Name URIs ({setting_name('vocabulary')}), or write a folder, which holds names too.",
+        )
+    with atomic_text(path) as stream:
+        for text, labels in zip(corpus.joined_texts, corpus.label_sets, strict=True):
+            subjects = " ".join(f"<{addresses[label]}>" for label in labels)
+            stream.write(f"{on_one_line(text)}\t{subjects}\n")

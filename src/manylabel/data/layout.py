@@ -62,7 +62,8 @@ class Layout:
     as_trained: bool = False
     """Whether the columns of texts are those that a model was trained on."""
     reasons: Mapping[str, str] = field(default_factory=dict)
-    """Why the columns of texts and labels were chosen: keys ``text``, ``labels`` and ``separator``."""
+    """Why the columns of texts and labels were chosen, and none of ids: keys ``text``, ``labels``, ``separator`` and
+    ``ids``."""
 
     def summary(self) -> str:
         """The choice of columns in one phrase.

@@ -13,6 +13,7 @@ from manylabel.data.corpus import SPLIT_NAMES, Corpus, combine_splits, split_nam
 from manylabel.data.formats import FORMATS, Format, format_named
 from manylabel.data.hierarchy import Hierarchy
 from manylabel.data.label_edits import OtherShapeError, plan_edits
+from manylabel.data.label_vocabulary import corpus_addresses
 from manylabel.data.layout import listed
 from manylabel.data.limits import LIMITS, Limits
 from manylabel.data.problems import OnError, Problem, Problems
@@ -30,6 +31,8 @@ __all__ = ["Problem", "Problems", "Reading", "read", "write", "write_corrected"]
 
 TABLES = frozenset({"csv", "tsv", "excel", "jsonl", "parquet"})
 """Formats of which several files in a folder are one corpus."""
+WITH_ADDRESSES = frozenset({"annif", "directory"})
+"""Formats whose files hold the addresses (URIs) of labels that have names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +121,15 @@ def _joined(parts: Mapping[str, Corpus]) -> Corpus:
 
 
 def without_unlabelled(corpus: Corpus) -> Corpus:
-    """The documents that have a label; an error where there are none."""
+    """The documents that have a label, which remember how they were read; an error where there are none."""
     rows = [row for row, names in enumerate(corpus.label_sets) if len(names)]
     if not rows:
         raise DataError("No document has a label.", path=corpus.source)
     if left_out := len(corpus) - len(rows):
         is_left_out = counted(left_out, "document without a label is", "documents without a label are")
         remark(f"{corpus.source}: {is_left_out} left out.")
-    return corpus.subset(rows)
+    reading = None if corpus.reading is None else corpus.reading.also(drop_unlabelled=True)
+    return replace(corpus.subset(rows), reading=reading)
 
 
 def _raise_empty(path: Path, problems: Problems) -> None:
@@ -148,6 +152,14 @@ def write(corpus: Corpus, path: str | Path, *, format: str | None = None) -> Non
     row = _format_to_write(path, format)
     _check_kind(corpus, path, row)
     row.write(corpus, path)
+    named = [label for label, uri in corpus_addresses(corpus).items() if label != uri]
+    if named and row.name not in WITH_ADDRESSES:
+        are = counted(len(named), "label is", "labels are")
+        also = " (convert: --to annif)" if is_worded_for("command line") else " (annif)"
+        remark(
+            f"{path}: {are} written by name, without the URI that the data or the vocabulary have. To keep URIs, write "
+            f"a folder, or Annif's TSV{also}."
+        )
 
 
 def write_corrected(

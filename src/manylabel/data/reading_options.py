@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike, fspath
 from typing import Any
 
@@ -67,6 +67,10 @@ class ReadingOptions:
     def gave(self, option: str) -> bool:
         """Whether the user gave the option; if not, the reader chose its value."""
         return option in self.given
+
+    def also(self, **given: bool) -> ReadingOptions:
+        """The same options with others that were given."""
+        return replace(self, given={**self.given, **given})
 
     def format_of(self, suffix: str) -> str | None:
         """The format that the user gave, for files with the same suffix; None otherwise."""

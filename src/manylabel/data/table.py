@@ -22,7 +22,7 @@ class ColumnOptions:
     """Which column is what; None: found by its name. See `COLUMNS` in formats.py."""
 
     text_column: str | Sequence[str] | None = None
-    """The column of texts, beside which a title is found by its name; or a list of exactly the columns to read."""
+    """The column of texts, or several, the main one last; no other column is a text then, but the title if given."""
     title_column: str | None = None
     label_column: str | Sequence[str] | None = None
     label_separator: str | None = None

@@ -85,7 +85,7 @@ def _others(found: AuditRecord, limit: int | None) -> list[Block]:
     if found.unexplained:
         shown = ", ".join(found.unexplained[:limit])
         title = f"{counted(len(found.unexplained), 'document')} that no label explains"
-        blocks += [Heading(title), Note(shown)]
+        blocks += [Heading(title), Note(shown, "quiet")]
     if found.alike:
         rows = [[one.first, one.second, one.reason] for one in found.alike[:limit]]
         columns = [Column("label"), Column("and"), Column("why")]

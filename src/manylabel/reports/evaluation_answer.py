@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from manylabel.data.layout import listed
 from manylabel.evaluation.analyses import Analysis
 from manylabel.evaluation.expected import ExpectedFigure, ExpectedQuality
 from manylabel.evaluation.result import LabelRow, Result
@@ -96,12 +97,10 @@ def _evenness(result: Result) -> list[str]:
     present = [row.f1 for row in result.labels if row.true]
     if len(present) < 3:
         return []
-    zero = sum(value == 0 for value in present)
-    never = f"; {counted(zero, 'label is', 'labels are')} never right" if zero else ""
-    return [
-        f"Labels differ: of the {len(present):,} labels with test documents, half have an F1 of at least "
-        f"{_percent(statistics.median(present))}{never}."
-    ]
+    zero, median = sum(value == 0 for value in present), statistics.median(present)
+    found = [f"half have an F1 of at least {_percent(median)}"] if median else []
+    found += [f"{counted(zero, 'label is', 'labels are') if found else f'{zero:,} are'} never right"] if zero else []
+    return [f"Labels differ: of the {len(present):,} labels with test documents, {'; '.join(found)}."]
 
 
 def advice(result: Result, analysis: Analysis, known: Known) -> list[Advice]:
@@ -170,7 +169,7 @@ def _confused(result: Result, analysis: Analysis) -> Advice | None:
     for pair in analysis.confusions:
         if pair.documents >= max(CONFUSED_DOCUMENTS, CONFUSED_SHARE * missed[pair.missed]):
             text = (
-                f"{pair.missed} is often taken for {pair.wrong} ({counted(pair.documents, 'document')} of "
+                f"{pair.missed!r} is often taken for {pair.wrong!r} ({counted(pair.documents, 'document')} of "
                 f"{missed[pair.missed]:,} that miss it): compare what both labels mean."
             )
             return Advice("confused", text, (pair.missed, pair.wrong))
@@ -215,8 +214,7 @@ def _about(rule: str, names: Sequence[str], what: str, to_do: str) -> Advice | N
     """Advice about labels, the first of which it names; None without labels."""
     if not names:
         return None
-    listed = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
-    return Advice(rule, f"{what} ({listed}): {to_do}.", tuple(names))
+    return Advice(rule, f"{what} ({listed(names, NAMED)}): {to_do}.", tuple(names))
 
 
 def _frequent(rows: Sequence[LabelRow]) -> Iterator[LabelRow]:

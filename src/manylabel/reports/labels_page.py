@@ -130,7 +130,9 @@ def _model(model: ModelOfLabels, limit: int | None) -> list[HtmlBlock]:
     """The quality of each label, thresholds, confusions and terms."""
     blocks: list[HtmlBlock] = [
         Heading(f"The model {model.model}"),
-        Note(f"Measured on {model.measured_on} ({counted(model.documents, 'document')}), with 95 % intervals."),
+        Note(
+            f"Measured on {model.measured_on} ({counted(model.documents, 'document')}), with 95 % intervals.", "quiet"
+        ),
     ]
     if model.trained_on:
         blocks.append(Note(f"The model was trained on {model.trained_on:,} of them: figures are too good.", "warning"))

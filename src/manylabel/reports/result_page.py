@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from manylabel.data.layout import listed
 from manylabel.evaluation.result import Result, SplitCounts, check_comparable, same_training
 from manylabel.metrics import (
     HIERARCHICAL_METRICS,
@@ -111,14 +112,11 @@ def documents_table(train: SplitCounts | None, test: SplitCounts) -> Table:
 def unseen_note(result: Result) -> Note:
     """The labels that cannot be predicted because training never saw them."""
     names = list(result.unseen_labels)
-    listed = ", ".join(names[:UNSEEN_SHOWN]) + (
-        f" and {len(names) - UNSEEN_SHOWN} more" if len(names) > UNSEEN_SHOWN else ""
-    )
     total = sum(result.unseen_labels.values())
     verb = "counts" if len(names) == 1 else "count"
     return Note(
         f"{counted(len(names), 'label')} of the test documents never occurred in training and {verb} as "
-        f"missed ({counted(total, 'assignment')}): {listed}.",
+        f"missed ({counted(total, 'assignment')}): {listed(names, UNSEEN_SHOWN)}.",
         "warning",
     )
 

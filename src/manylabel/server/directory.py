@@ -17,11 +17,17 @@ LOCK = "server.lock"
 def held(data: Path) -> Iterator[None]:
     """Hold the lock of a data directory, which is made where there is none; an error where another server holds it.
 
-    The system gives the lock up when the process ends, however it ends. Processes that are started do not inherit it.
+    The folder in which it is made has to be there, since it is more often mistyped than meant. The system gives the
+    lock up when the process ends, however it ends. Processes that are started do not inherit it.
     """
     try:
-        data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        data.mkdir(mode=0o700, exist_ok=True)
         lock = (data / LOCK).open("ab")
+    except FileNotFoundError:
+        raise ParameterError(
+            f"--data {data}: there is no folder {data.absolute().parent}, in which to make it. Correct the path, or "
+            "make that folder first."
+        ) from None
     except OSError as error:
         if not is_disk_full(error):
             raise

@@ -149,6 +149,8 @@ def _columns(layout: Layout, ids: Sequence[str]) -> list[ReadingChoice]:
         if repeated:
             chosen += f" {counted(len(repeated), 'id occurs', 'ids occur')} more than once: {listed(repeated, most=3)}."
         choices.append(ReadingChoice("ids", chosen, "-o id_column=…"))
+    elif "ids" in why:
+        choices.append(ReadingChoice("ids", why["ids"], "-o id_column=…"))
     if layout.split is not None:
         choices.append(ReadingChoice("splits", f"{layout.shown([layout.split])}.", "-o split_column=…"))
     if layout.unused:

@@ -133,7 +133,7 @@ def load_source(
     problems = source.problems()
     if corpus.labels is not None:
         corpus = check_spellings(corpus, source, model)
-        if source.drop_unlabelled:
+        if source.drop_unlabelled or (model is not None and _gave(model, "drop_unlabelled")):
             corpus = without_unlabelled(corpus)
     if names_labels and corpus.labels is not None:
         corpus = name_labels(corpus, source, model)
@@ -143,6 +143,9 @@ def load_source(
         words = _whole_vocabulary(corpus, problems)
         corpus = replace(corpus, hierarchy=find_hierarchy(source.hierarchy, corpus.label_names, problems, words))
         _warn_of_several_parents(corpus)
+    if corpus.layout is not None and "ids" in corpus.layout.reasons:
+        why = f"{corpus.layout.reasons['ids']} Ids are line numbers"
+        remark(f"{source.data}: {why}; {setting_name('id_column')} names this or another column.")
     _report_shared_ids(corpus, source)
     _warn_of_dates(corpus)
     how = "built into manylabel" if reading.format == "builtin" else f"read as {read_as(reading.format)}"
@@ -212,17 +215,20 @@ def _with_labels(corpus: Corpus, corrected: Corrected) -> Corpus:
     return replace(corpus, labels=sets, label_names=label_names(sets), name=corrected.name)
 
 
+def _gave(model: TextClassifier, option: str) -> bool:
+    """Whether the documents of a model were read with an option."""
+    return model.reading is not None and model.reading.gave(option)
+
+
 def check_spellings(corpus: Corpus, source: Source, model: TextClassifier | None = None) -> Corpus:
     """The corpus, after reporting labels with several spellings; they are merged where source or model ask for it.
 
     For a `model`, its own spellings are the right ones.
     """
-    trained = None if model is None else model.reading
     preferred = () if model is None else model.labels_
-    merge = source.merge_labels or (trained is not None and trained.gave("merge_labels"))
+    merge = source.merge_labels or (model is not None and _gave(model, "merge_labels"))
     if merge and corpus.reading is not None:
-        given = {**corpus.reading.given, "merge_labels": True}
-        corpus = replace(corpus, reading=replace(corpus.reading, given=given))
+        corpus = replace(corpus, reading=corpus.reading.also(merge_labels=True))
     groups = label_spellings(corpus.label_sets, preferred)
     if not groups:
         return corpus

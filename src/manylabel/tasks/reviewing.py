@@ -175,10 +175,11 @@ def _addresses_to_write(
 def written_formats(own: str) -> dict[str, str]:
     """The formats that a corpus which was read from the format `own` can be written in, with the ending of their files.
 
-    A corpus of texts is written as texts, one of counts as counts.
+    A corpus of texts is written as texts, one of counts as counts; formats without an ending of their own are left out.
     """
     kind = "counts" if is_counts(own) else "text"
-    rows = [row for row in FORMATS if row.kind == kind and (row.writes or (row.copier and row.name == own))]
+    rows = [row for row in FORMATS if row.kind == kind and (row.suffixes or row.folder)]
+    rows = [row for row in rows if row.writes or (row.copier and row.name == own)]
     return {row.name: next(iter(row.suffixes), "") for row in rows}
 
 

@@ -17,6 +17,7 @@ from manylabel.evaluation.training_documents import MOST, count_seen, kept_hashe
 from manylabel.exceptions import ParameterError, UnknownNameError
 from manylabel.modelfile import open_model
 from manylabel.reports.records import UpdateReport
+from manylabel.tasks.choices import report_unlabelled
 from manylabel.tasks.corpora import Source, documents_of, load_source, split_of
 from manylabel.tasks.model_facts import ModelFacts, stored_facts
 from manylabel.wording import counted, setting_name
@@ -97,7 +98,9 @@ def _read(source: Source | None, classifier: TextClassifier, split: str | None) 
     if source is None:
         return None, []
     reading = load_source(source, classifier)
-    return split_of(reading.corpus, split, "train"), [str(problem) for problem in reading.skipped]
+    chosen = split_of(reading.corpus, split, "train")
+    report_unlabelled(chosen, source.data)
+    return chosen, [str(problem) for problem in reading.skipped]
 
 
 def _vocabulary(classifier: TextClassifier, *corpora: Corpus | None) -> dict[str, Any] | None:

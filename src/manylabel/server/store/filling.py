@@ -183,8 +183,9 @@ def keep_scores(database: sqlite3.Connection, found: ReviewScores, seen: int | N
     recount(database, "SELECT number FROM documents")
     measure_margins(database)
     latest = event if seen is None else seen
-    facts = [("scores", json.dumps(found.how)), ("scores_event", str(event)), ("scores_seen", str(latest))]
+    facts = [("scores", json.dumps(found.how)), ("scores_event", str(event))]
     facts.append(("scores_are_probabilities", json.dumps(found.are_probabilities)))
+    facts += [] if found.trained is None else [("trained_seen", str(latest))]
     database.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", facts)
     database.execute("ANALYZE")
     return event

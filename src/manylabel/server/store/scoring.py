@@ -172,13 +172,9 @@ class Gain:
         rows, labels = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
         documents, width = after.predicted.shape
         both = np.flatnonzero(before.measured & after.measured)
-        seen = known.get("scores_seen", known["scores_event"])
-        reviewed = "SELECT COUNT(*) FROM documents WHERE reviewed = 1 AND event > ?"
-        changed = "SELECT COUNT(*) FROM changes WHERE label > 0 AND event > ?"
         facts = {
             "documents": len(both),
-            "reviewed": database.execute(reviewed, (seen,)).fetchone()[0],
-            "changed_labels": database.execute(changed, (seen,)).fetchone()[0],
+            **_changed_since(database, known.get("trained_seen")),
             "before": known["scores"],
         }
         true = _matrix(rows - 1, labels, documents, width - 1)
@@ -189,3 +185,23 @@ class Gain:
         if not self.facts["documents"]:
             return {**self.facts, "micro_f1": None, "macro_f1": None}
         return {**self.facts, **measure_gain(self.Y_true, self.before, self.after, seed)}
+
+
+def _changed_since(database: sqlite3.Connection, trained: int | None) -> dict[str, Any]:
+    """How many documents are reviewed, and labels of documents changed, that were not at the last training (an event).
+
+    Without a training: that were not when the corpus was made. What was confirmed or taken back is no change.
+    """
+    seen = database.execute("SELECT COALESCE(?, MIN(number)) FROM events", (trained,)).fetchone()[0]
+    first = """c.event > ?1 AND c.event = (SELECT MIN(event) FROM changes AS f
+        WHERE f.document = c.document AND f.label = c.label AND f.event > ?1)"""
+    reviewed = f"""SELECT COUNT(*) FROM changes AS c JOIN documents AS d ON d.number = c.document
+        WHERE c.label = 0 AND c.was <> 'reviewed' AND d.reviewed AND {first}"""
+    labels = f"""SELECT COUNT(*) FROM changes AS c JOIN labels AS l ON l.number = c.label AND l.state = 'active'
+        LEFT JOIN assignments AS a ON a.label = c.label AND a.document = c.document
+        WHERE (COALESCE(c.was, 'rejected') = 'rejected') <> (COALESCE(a.state, 'rejected') = 'rejected') AND {first}"""
+    return {
+        "reviewed": database.execute(reviewed, (seen,)).fetchone()[0],
+        "changed_labels": database.execute(labels, (seen,)).fetchone()[0],
+        "since_training": trained is not None,
+    }

@@ -120,9 +120,9 @@ class ReviewJobs extends LitElement {
   gain() {
     const { gain, trained_on: trained, left_out: left = 0, ended, isNew = false } = this.result;
     const without = left ? ` (${count(left)} without a label ${left === 1 ? "was" : "were"} left out)` : "";
-    const since = gain ? `${counted(gain.reviewed, "document was", "documents were")} reviewed and ${counted(gain.changed_labels, "label was", "labels were")} changed since the last training.` : "";
+    const since = gain ? `${counted(gain.reviewed, "document was", "documents were")} reviewed and ${gain.changed_labels ? counted(gain.changed_labels, "label was", "labels were") : "no label was"} changed since ${gain.since_training ? "the last training" : "the corpus was made"}.` : "";
     return html`<details class="panel review-gain" ?open=${isNew}><summary>Trained ${when(ended)} on ${counted(trained, "document")}${without}. ${since}</summary>
-      ${left ? html`<p class="quiet">They count as not labelled yet. If no label applies to them, choose the queue <a href=${address({ corpus: this.corpus, view: "review", parameters: { queue: "unlabelled" } })}>Without a label</a>, choose <em>Change all</em> → “Mark as reviewed, no label applies”, and retrain.</p>` : nothing}
+      ${left ? html`<p class="quiet">${left === 1 ? "The document without a label counts" : `The ${count(left)} documents without a label count`} as not labelled yet. If no label applies to ${left === 1 ? "it" : "them"}, choose the queue <a href=${address({ corpus: this.corpus, view: "review", parameters: { queue: "unlabelled" } })}>Without a label</a>, choose <em>Change all</em> → “Mark as reviewed, no label applies”, and retrain.</p>` : nothing}
       ${gain?.micro_f1 ? html`<div class="wide" tabindex="0" role="region" aria-label="Gain"><table><thead><tr><th scope="col">metric</th><th scope="col" class="figure">before</th><th scope="col" class="figure">after</th>
           <th scope="col" class="figure">difference</th><th scope="col" class="figure">95 % interval</th><th scope="col"></th></tr></thead>
         <tbody>${gainRow("micro F1", gain.micro_f1)}${gainRow("macro F1", gain.macro_f1)}</tbody></table></div>
