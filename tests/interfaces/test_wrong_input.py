@@ -62,6 +62,7 @@ def test_changed_model_file(capsys: pytest.CaptureFixture[str]) -> None:
     content[-3] ^= 1
     Path("a.manylabel").write_bytes(content)
     assert "checksum" in complaint(capsys, "predict", "a.manylabel", "a.csv")
+    assert "checksum" in complaint(capsys, "inspect", "a.manylabel")
 
 
 def test_arff_with_a_bad_value_on_line_12(capsys: pytest.CaptureFixture[str]) -> None:
