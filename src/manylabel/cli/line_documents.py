@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -48,7 +49,7 @@ def is_plain_text(path: Path) -> bool:
     from manylabel.data.recognition import guess_format, suffix_of
     from manylabel.exceptions import UnknownFormatError
 
-    if suffix_of(path) != ".txt" or not path.is_file() or not path.stat().st_size:
+    if suffix_of(path) != ".txt" or not os.path.isfile(path) or not path.stat().st_size:
         return False
     try:
         found = format_named(guess_format(path))

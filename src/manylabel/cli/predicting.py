@@ -41,6 +41,8 @@ class Output(StrEnum):
 
 
 BINARY = (Output.XLSX, Output.PARQUET)
+LONGEST_EXAMPLE = 60
+"""The length of a text that is repeated in a message."""
 AS_LINES = ("", "json", "ndjson", "txt")
 """Endings of files that JSON lines are written to, beside their own."""
 
@@ -167,7 +169,8 @@ def predict(
         except MissingDataError as error:
             if " " not in data:
                 raise
-            hint = f"A text comes from standard input: echo {shlex.quote(data)} | manylabel predict {model}"
+            text = data if len(data) <= LONGEST_EXAMPLE else "A text"
+            hint = f"A text comes from standard input: echo {shlex.quote(text)} | manylabel predict {model}"
             raise MissingDataError(f"{error} {hint}") from None
         with progress_or_prompt(data):
             if output is not None:

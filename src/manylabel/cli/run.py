@@ -17,6 +17,8 @@ from itertools import pairwise
 from typing import Any
 
 INTERRUPTED = 130
+LONGEST_SHOWN = 200
+"""How many characters of a path an error of the system shows: what is too long for a name may be a whole text."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -130,7 +132,9 @@ def failed(error: Exception) -> int:
     if isinstance(error, OSError):
         if error.filename is None:
             close_output()
-        return complain(f"{error.filename or 'standard output'}: {error.strerror or error}.", 2)
+        place = str(error.filename or "standard output")
+        shown = place if len(place) <= LONGEST_SHOWN else f"{place[:LONGEST_SHOWN]}…"
+        return complain(f"{shown}: {error.strerror or error}.", 2)
     fault = f"something went wrong inside manylabel ({type(error).__name__}: {error})."
     return complain(f"{fault} Run it again with --debug to see where.", 1)
 
