@@ -64,7 +64,7 @@ def predict(
         Path | None,
         typer.Option(
             "--output",
-            help="Write to this file instead of standard output, in the format of its name (.csv, .tsv, .xlsx, "
+            help="Write to this file instead of standard output (-), in the format of its name (.csv, .tsv, .xlsx, "
             ".parquet, .jsonl): all columns of the data, with labels and scores added.",
             show_default=False,
         ),
@@ -131,7 +131,7 @@ def predict(
     """Label documents with a model: one prediction per line, in the order of the documents."""
     from manylabel.classifier import TextClassifier
     from manylabel.cli.line_documents import standard_input_as_file
-    from manylabel.data.atomic import check_target
+    from manylabel.data.atomic import STANDARD_OUTPUT, check_target
     from manylabel.data.earlier_predictions import check_overwritten
     from manylabel.data.labelled_table import check_table_format
     from manylabel.exceptions import MissingDataError, ParameterError
@@ -140,6 +140,8 @@ def predict(
     from manylabel.tasks.planning import check_prediction
     from manylabel.wording import counted
 
+    if output == Path(STANDARD_OUTPUT):
+        output = None
     if output is not None:
         check_target(output, [model, data])
     wanted = Output.JSONL if json else to or output_format(output)
