@@ -209,7 +209,7 @@ def test_two_winners_do_not_share_a_file(table: Path, capsys: pytest.CaptureFixt
     assert run(["compare", "letters.csv", "more/letters.csv"]) == 2
     assert "the same file" in capsys.readouterr().err
     assert run(["compare", "letters.csv", "--methods", " , "]) == 2
-    assert "names no method" in capsys.readouterr().err
+    assert "' , ' holds no name" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["a.xls", "a.docx", "a.xlsx.gz"])

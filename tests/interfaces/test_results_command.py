@@ -38,6 +38,11 @@ def saved(capsys: pytest.CaptureFixture[str], name: str, *arguments: str) -> str
     return name
 
 
+def test_methods_are_separated_by_commas_or_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    found = printed(capsys, "evaluate", "mail.csv", "--method", "nb-binary, nb-unilabel", "--methods", "nb", "--json")
+    assert [one["method"] for one in json.loads(found)["results"]] == ["nb-binary", "nb-unilabel", "nb"]
+
+
 def test_two_files_stand_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     a = saved(capsys, "a.json", "mail.csv", *FAST)
     b = saved(capsys, "b.json", "mail.csv", "--method", "nb-unilabel", *FAST)

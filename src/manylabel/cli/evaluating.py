@@ -30,7 +30,13 @@ def evaluate(
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option("--method", help="A method to train and measure; may be repeated.", show_default=False),
+        typer.Option(
+            "--method",
+            "--methods",
+            callback=o.several_names,
+            help="The methods to train and measure, separated by commas or by repeating the option.",
+            show_default=False,
+        ),
     ] = None,
     setting: o.Setting = None,
     metric: o.OptionalMetric = None,

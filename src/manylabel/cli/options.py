@@ -51,6 +51,20 @@ def check_report_ending(path: Path | None) -> Path | None:
     return path
 
 
+def several_names(given: list[str] | None) -> list[str] | None:
+    """The names of an option that may be repeated and takes several names separated by commas; None for none.
+
+    >>> several_names(["svm, nb", "knn"]), several_names([])
+    (['svm', 'nb', 'knn'], None)
+    """
+    from manylabel.exceptions import ParameterError
+
+    names = [name.strip() for one in given or [] for name in one.split(",") if name.strip()]
+    if given and not names:
+        raise ParameterError(f"{','.join(given)!r} holds no name. Separate names by commas, or leave the option out.")
+    return names or None
+
+
 HtmlReport = Annotated[
     Path | None,
     typer.Option(

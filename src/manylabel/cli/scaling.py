@@ -42,7 +42,14 @@ def plan(
         int | None, typer.Option("--labels", min=1, help="The number of labels.", show_default=False)
     ] = None,
     method: Annotated[
-        list[str] | None, typer.Option("--method", help="A method; repeatable. By default nb, svm and auto.")
+        list[str] | None,
+        typer.Option(
+            "--method",
+            "--methods",
+            callback=o.several_names,
+            help="The methods, separated by commas or by repeating the option. By default nb, svm and auto.",
+            show_default=False,
+        ),
     ] = None,
     workers: Annotated[
         int | None,
