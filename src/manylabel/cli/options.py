@@ -65,6 +65,16 @@ def several_names(given: list[str] | None) -> list[str] | None:
     return names or None
 
 
+Methods = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        "--methods",
+        callback=several_names,
+        help="The methods, separated by commas or by repeating the option; `manylabel methods` lists all.",
+        show_default=False,
+    ),
+]
 HtmlReport = Annotated[
     Path | None,
     typer.Option(
@@ -127,8 +137,27 @@ Rules = Annotated[
         show_default=False,
     ),
 ]
+
+
+def check_share(share: float | None) -> float | None:
+    """The share of documents for testing; an error where it would leave a split empty."""
+    from manylabel.exceptions import ParameterError
+
+    if share is not None and not 0 < share < 1:
+        raise ParameterError(
+            f"--test-share must be above 0 and below 1, for example 0.25 for a quarter, not {share:g}."
+        )
+    return share
+
+
 TestShare = Annotated[
-    float, typer.Option("--test-share", help="The share of documents for the test split where the data have none.")
+    float | None,
+    typer.Option(
+        "--test-share",
+        callback=check_share,
+        help="The share of documents for the test split where the data have none; 0.25 by default.",
+        show_default=False,
+    ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="The seed of the random numbers.")]
 Jobs = Annotated[
