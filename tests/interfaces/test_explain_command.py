@@ -49,7 +49,9 @@ def test_a_label_that_is_not_predicted_where_others_are(folder: Path, capsys: py
     assert "roads: not predicted (probability 0." in out
     nothing = printed(capsys, "explain", "mail.manylabel", "nothing", "--label", "roads")
     assert nothing.startswith("No label is predicted.\n")
-    assert printed(capsys, "explain", "mail.manylabel", "nothing").startswith("No label is predicted. These are the ne")
+    assert printed(capsys, "explain", "mail.manylabel", "nothing").startswith(
+        "No label is predicted. These have the highest pro"
+    )
 
 
 def test_json_holds_positions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
