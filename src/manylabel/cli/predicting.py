@@ -130,7 +130,7 @@ def predict(
 ) -> None:
     """Label documents with a model: one prediction per line, in the order of the documents."""
     from manylabel.classifier import TextClassifier
-    from manylabel.cli.line_documents import standard_input_as_file
+    from manylabel.cli.line_documents import STANDARD_INPUT, standard_input_as_file
     from manylabel.data.atomic import STANDARD_OUTPUT, check_target
     from manylabel.data.earlier_predictions import check_overwritten
     from manylabel.data.labelled_table import check_table_format
@@ -185,7 +185,8 @@ def predict(
     if output is not None:
         remark(f"{counted(written, 'prediction')} written to {output}.")
     for problem in skipped:
-        remark(f"manylabel: skipped: {problem}")
+        named = problem if place == data else replace(problem, path=STANDARD_INPUT)
+        remark(f"manylabel: skipped: {named}")
     if only:
         from manylabel.reports.provenance import described_text
 
