@@ -47,7 +47,7 @@ def explain_document(
     X = decided.features(reader.X)
     shown, predicted = (one[0] for one in decide(X))
     thresholds = decided.thresholds()
-    columns = asked.columns(shown, predicted, thresholds)
+    columns = asked.columns(shown, predicted)
     parts = decided.score_parts(X, columns)
     rules = reader.rules_that_match()
     spoken = _vector_words(reader, decided, X, columns)
@@ -88,19 +88,18 @@ def best_first(shown: Floats, predicted: Bools) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which labels to explain: some columns, or the predicted ones and those nearest to being predicted."""
+    """Which labels to explain: some columns, or the predicted ones and the others with the highest scores."""
 
     labels: Sequence[int] | None
     runners_up: int
     what_if: bool
 
-    def columns(self, shown: Floats, predicted: Bools, thresholds: Floats | None) -> Ints:
-        """The columns of the labels, in the order in which they are explained."""
+    def columns(self, shown: Floats, predicted: Bools) -> Ints:
+        """The columns of the labels in the order in which they are explained: that of `predict --scores`."""
         if self.labels is not None:
             return np.array(self.labels, dtype=np.int64)
-        lead = shown if thresholds is None else shown - thresholds
         others = np.flatnonzero(~predicted & np.isfinite(shown))
-        best = others[np.argsort(-lead[others], kind="stable")[: self.runners_up]]
+        best = others[np.argsort(-shown[others], kind="stable")[: self.runners_up]]
         return np.concatenate([best_first(shown, predicted), best])
 
 

@@ -156,7 +156,7 @@ class Explanation:
     fields: tuple[tuple[str | None, str], ...]
     """The fields of the document with their texts; one without a name for a document that is a string."""
     labels: tuple[LabelExplanation, ...]
-    """Predicted labels first, then those that are nearest to it; the best first."""
+    """Predicted labels first, then others; in both, those with the highest scores first."""
     neighbours: tuple[Neighbour, ...] = ()
     predicted: tuple[str, ...] = ()
     """All predicted labels, the best first; `labels` may lack some of them where others were asked for."""

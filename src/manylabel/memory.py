@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from pathlib import Path
@@ -14,6 +15,24 @@ LEAST_WITHOUT_UNIT = 10**6
 COPIES = 16
 """How many tables as large as one of scores a limit leaves room for: rules and calibrations hold some of them at a
 time, beside the documents and the model."""
+
+
+NO_MEMORY_WORDS = ("failed to map segment", "cannot allocate memory", "can't start new thread")
+"""Words of errors that come from loading a library or starting a thread."""
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Whether an error means that the process got no more memory.
+
+    >>> lacks_memory(MemoryError()), lacks_memory(RuntimeError("can't start new thread")), lacks_memory(KeyError())
+    (True, True, False)
+    """
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    words = str(error).lower()
+    return isinstance(error, MemoryError) or (
+        isinstance(error, (ImportError, RuntimeError)) and any(one in words for one in NO_MEMORY_WORDS)
+    )
 
 
 def bytes_of(size: str | int) -> int:

@@ -289,7 +289,7 @@ class TextPredictor(TextModel):
 
         For each label its score and threshold, what every term adds to the score, and where the term stands in the
         text. `document` is one text, one mapping from field to text, or one row of a matrix. By default the predicted
-        labels are explained and the `runners_up` nearest to being predicted; `labels` names others, by name or URI.
+        labels are explained and the `runners_up` others with the highest scores; `labels` names others, by name or URI.
         `what_if` looks for the words that each prediction hangs on.
 
         >>> from manylabel import TextClassifier

@@ -153,8 +153,8 @@ def test_a_test_file_with_other_columns_than_the_training_file_is_refused(
     [
         (["townhall", "--test", "t.csv"], "--test is for one data set; several were given."),
         (["--test", "t.csv", "--model", "m.manylabel"], "manylabel evaluate FILE --model m.manylabel"),
-        (["--test", "t.csv", "--repeats", "3"], "Leave out --repeats, --split and --split-by."),
-        (["--test", "t.csv", "--split-by", "time:date"], "Leave out --repeats, --split and --split-by."),
+        (["--test", "t.csv", "--repeats", "3"], "Leave out --repeats, --split, --split-by and --test-share."),
+        (["--test", "t.csv", "--split-by", "time:date"], "Leave out --repeats, --split, --split-by and --test-share."),
         (["--test", "t.csv", "--vectors", "v.npy"], "Leave out --repeats and --test."),
         (["--test", "t.csv"], "There is no file or folder t.csv"),
         (["--method", "nb", "--split", "train"], "--split names the documents on which a model file is measured"),

@@ -7,7 +7,7 @@ import pytest
 
 from manylabel.cli.run import run
 
-FEW = ["--methods", "nb-binary,rocchio", "--method", "nb-app", "--folds", "2", "--jobs", "1"]
+FEW = ["--methods", "nb-binary,rocchio", "--methods", "nb-app", "--folds", "2", "--jobs", "1"]
 
 
 @pytest.fixture(autouse=True)

@@ -144,6 +144,8 @@ def failing(error: BaseException) -> object:
     [
         (KeyboardInterrupt(), running.INTERRUPTED, "stopped. Unfinished files were not written."),
         (PermissionError(13, "Permission denied", "mail.csv"), 2, "mail.csv: Permission denied."),
+        (MemoryError("Unable to allocate 2 GiB"), 2, "memory ran out: the system gave no more to this process."),
+        (OSError(12, "Cannot allocate memory"), 2, "memory ran out: the system gave no more to this process."),
         (ZeroDivisionError("why"), 1, "something went wrong inside manylabel (ZeroDivisionError: why)."),
     ],
 )

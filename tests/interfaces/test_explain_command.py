@@ -36,13 +36,22 @@ def test_a_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert out.endswith("Contributions are exact: with the intercept they add up to the score.\n")
 
 
+@pytest.mark.parametrize(
+    "text", [30 * "Is the bus here? ", 90 * "公交车晚点" + "/bus", "bus\0", f"{30 * 'late bus '}.txt"]
+)
+def test_a_text_that_cannot_be_the_name_of_a_file(folder: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
+    assert "probability 0." in printed(capsys, "explain", "mail.manylabel", text)
+
+
 def test_a_label_that_is_not_predicted_where_others_are(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = printed(capsys, "explain", "mail.manylabel", "Is the Bus here?", "--label", "roads")
     assert out.startswith("Not predicted: roads. Predicted: buses.\n")
     assert "roads: not predicted (probability 0." in out
     nothing = printed(capsys, "explain", "mail.manylabel", "nothing", "--label", "roads")
     assert nothing.startswith("No label is predicted.\n")
-    assert printed(capsys, "explain", "mail.manylabel", "nothing").startswith("No label is predicted. These are the ne")
+    assert printed(capsys, "explain", "mail.manylabel", "nothing").startswith(
+        "No label is predicted. These have the highest pro"
+    )
 
 
 def test_json_holds_positions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

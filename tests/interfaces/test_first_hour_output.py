@@ -118,6 +118,43 @@ def piped(
     return [(row["id"], row["labels"]) for row in rows], shown.err
 
 
+@pytest.mark.parametrize(
+    ("text", "format", "message"),
+    [
+        ('{"text": 5}\n', "jsonl", "line 1: 'text' of this record holds a number, not a text. Write texts in quotes."),
+        ('{"body": null, "a": 1}\n', "jsonl", "line 1: This record has no text under 'text'. Keys: 'body', 'a'."),
+        (
+            "a bus\n{bad\n",
+            "jsonl",
+            "line 2: This line is not JSON: Expecting property name enclosed in double quotes, ",
+        ),
+        ('text\nbus\n"road\n', "csv", "line 3: A quote opened in this row is never closed."),
+    ],
+)
+def test_what_is_wrong_on_standard_input_is_named_by_its_line(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    format: str,
+    message: str,
+) -> None:
+    trained(capsys)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert run(["predict", "mail.manylabel", "--format", format]) == 2
+    assert capsys.readouterr().err.startswith(f"manylabel: standard input, {message}")
+
+
+def test_skipped_lines_of_a_table_on_standard_input_are_named(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained(capsys)
+    table = "id,text\n7,late bus\n8,bad,road\n"
+    _, remarks = piped(capsys, monkeypatch, table, "--format", "csv", "--on-error", "skip")
+    assert remarks.startswith("standard input: read as csv;")
+    assert remarks.endswith("manylabel: skipped: standard input, line 3: The row has 3 cells instead of 2.\n")
+
+
 def test_point_15_a_table_on_standard_input_is_read_where_its_format_is_given(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,35 @@ def test_what_is_read_is_never_overwritten(
     assert list(table.parent.iterdir()) == [table]
 
 
+def test_a_dash_is_standard_output_of_predictions(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["train", "letters.csv", "--method", "nb"]) == 0
+    capsys.readouterr()
+    for to in ("jsonl", "csv", "tsv"):
+        assert run(["predict", "letters.manylabel", "letters.csv", "--to", to]) == 0
+        printed = capsys.readouterr().out
+        assert run(["predict", "letters.manylabel", "letters.csv", "--to", to, "--output", "-"]) == 0
+        assert capsys.readouterr().out == printed
+    assert run(["predict", "letters.manylabel", "letters.csv", "--to", "xlsx", "--output", "-"]) == 2
+    assert "xlsx is not text. Write it to a file" in capsys.readouterr().err
+    assert not table.with_name("-").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["convert", "letters.csv", "-"],
+        ["train", "letters.csv", "--model", "-"],
+        ["evaluate", "letters.csv", "--per-label", "-"],
+        ["evaluate", "letters.csv", "--tables", "-"],
+    ],
+    ids=lambda arguments: arguments[-2],
+)
+def test_a_dash_is_no_name_of_a_file(table: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments) == 2
+    assert "- stands for standard output, which takes only" in capsys.readouterr().err
+    assert list(table.parent.iterdir()) == [table]
+
+
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv", "mine.jsonl", "mine.csv.gz", "mine.xlsx", "mine.parquet"])
 def test_predictions_replace_earlier_ones_and_no_table_of_the_user(
     table: Path, name: str, capsys: pytest.CaptureFixture[str]
@@ -180,7 +209,7 @@ def test_two_winners_do_not_share_a_file(table: Path, capsys: pytest.CaptureFixt
     assert run(["compare", "letters.csv", "more/letters.csv"]) == 2
     assert "the same file" in capsys.readouterr().err
     assert run(["compare", "letters.csv", "--methods", " , "]) == 2
-    assert "names no method" in capsys.readouterr().err
+    assert "' , ' holds no name" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["a.xls", "a.docx", "a.xlsx.gz"])

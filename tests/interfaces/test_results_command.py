@@ -38,6 +38,31 @@ def saved(capsys: pytest.CaptureFixture[str], name: str, *arguments: str) -> str
     return name
 
 
+def test_methods_are_separated_by_commas_or_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    found = printed(capsys, "evaluate", "mail.csv", "--method", "nb-binary, nb-unilabel", "--methods", "nb", "--json")
+    assert [one["method"] for one in json.loads(found)["results"]] == ["nb-binary", "nb-unilabel", "nb"]
+
+
+@pytest.mark.parametrize("share", ["1.5", "1", "0", "-0.2", "nan"])
+@pytest.mark.parametrize("more", [[], ["--repeats", "2"]], ids=["once", "repeated"])
+def test_a_share_for_testing_leaves_no_split_empty(
+    capsys: pytest.CaptureFixture[str], share: str, more: list[str]
+) -> None:
+    said = complaint(capsys, "evaluate", "mail.csv", "--method", "nb-binary", "--test-share", share, *more)
+    assert said.startswith("manylabel: --test-share must be above 0 and below 1, for example 0.25")
+    assert f"not {float(share):g}." in said
+
+
+def test_a_share_for_testing_that_is_not_used_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("split.csv").write_text("text,labels,split\nlate bus,buses,train\nbad road,roads,train\na bus,buses,test\n")
+    evaluate = ["evaluate", "split.csv", *FAST]
+    assert run([*evaluate, "--test-share", "0.3"]) == 0
+    assert "have a training and a test split, so that --test-share 0.3 is not used." in capsys.readouterr().err
+    assert run(evaluate) == 0
+    assert "--test-share" not in capsys.readouterr().err
+    assert "--test-share" in complaint(capsys, "evaluate", "mail.csv", "--test", "split.csv", "--test-share", "0.3")
+
+
 def test_two_files_stand_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     a = saved(capsys, "a.json", "mail.csv", *FAST)
     b = saved(capsys, "b.json", "mail.csv", "--method", "nb-unilabel", *FAST)

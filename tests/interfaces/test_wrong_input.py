@@ -70,6 +70,7 @@ def test_changed_model_file(capsys: pytest.CaptureFixture[str]) -> None:
     content[-3] ^= 1
     Path("a.manylabel").write_bytes(content)
     assert "checksum" in complaint(capsys, "predict", "a.manylabel", "a.csv")
+    assert "checksum" in complaint(capsys, "inspect", "a.manylabel")
 
 
 def test_arff_with_a_bad_value_on_line_12(capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,6 +94,22 @@ def test_unknown_method_offers_the_nearest(capsys: pytest.CaptureFixture[str]) -
     Path("a.csv").write_text(GOOD)
     said = complaint(capsys, "train", "a.csv", "--method", "nb-bin")
     assert "Did you mean 'nb-binary'?" in said
+
+
+@pytest.mark.parametrize("command", ["evaluate", "describe", "convert", "labels", "plan", "audit", "select"])
+def test_what_is_too_long_for_a_name_is_no_file(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    said = complaint(capsys, command, 50 * "Late bus. ")
+    assert "There is no file or folder Late bus. " in said
+    assert len(said) < 1000
+
+
+def test_a_long_text_is_not_repeated_as_a_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a.csv").write_text(GOOD)
+    assert run(["train", "a.csv", "--method", "nb-binary"]) == 0
+    said = complaint(capsys, "predict", "a.manylabel", 50 * "Late bus. ")
+    assert "There is no file or folder Late bus. " in said
+    assert said.endswith("echo 'A text' | manylabel predict a.manylabel")
+    assert len(complaint(capsys, "train", "a.csv", "--rules", 50 * "Late bus. ")) < 300
 
 
 def test_unknown_setting_offers_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:

@@ -216,3 +216,13 @@ def test_overlapping_terms_add_up() -> None:
     terms = [TermEvidence("late bus", 1.0, (((0, 0, 4), (0, 5, 8)),)), TermEvidence("bus", 0.5, (((0, 5, 8),),))]
     found = dict(marked_text("late bus", 0, terms))
     assert found == {"late": pytest.approx(4 / 7), " ": 0.0, "bus": pytest.approx(3 / 7 + 0.5)}
+
+
+def test_runners_up_have_the_highest_scores_as_in_predict() -> None:
+    texts, sets, _ = letters()
+    model = smaller("svm", decision={"rule": "per-label"}).fit(texts, sets)
+    for text in texts[:20]:
+        explained = [one for one in model.explain(text, runners_up=3, what_if=False).labels if not one.predicted]
+        (row,), (predicted,) = model.predict_scores([text]), model.predict([text])
+        order = [model.labels_[column] for column in (-row).argsort(kind="stable")]
+        assert [one.label for one in explained] == [label for label in order if label not in predicted][:3]

@@ -171,7 +171,7 @@ def test_a_column_named_random_is_a_column() -> None:
 def test_many_labels_with_a_single_document_are_reported() -> None:
     remarks: list[str] = []
     with remarks_to(remarks.append):
-        train_and_test(corpus(), 0.25, 0)  # has its own split
+        train_and_test(corpus(), None, 0)  # has its own split
         train_and_test(replace(corpus(), split_names=None), 0.25, 0)  # two labels on many documents
         train_and_test(split_anew(mostly_single(), "random"), 0.25, 0)
         assert remarks == []

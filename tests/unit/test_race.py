@@ -17,6 +17,7 @@ from manylabel.data import Corpus, load
 from manylabel.data.known import read_townhall
 from manylabel.data.splits import iterative_stratification
 from manylabel.deadline import Deadline, OutOfTime
+from manylabel.evaluation.bootstrap import interval
 from manylabel.evaluation.statistics import DocumentStatistics, document_statistics
 from manylabel.exceptions import DataError
 from manylabel.metrics.targets import find_target_metric
@@ -358,3 +359,13 @@ def test_folds_that_differ_widen_the_interval() -> None:
     assert apart.of_folds == pytest.approx(np.sqrt(1 / 60 - 0.00094), abs=0.03)
     assert alike.of_folds == 0
     assert apart.high - apart.low > 2 * (alike.high - alike.low)
+
+
+@pytest.mark.parametrize(("metric", "ends"), [("micro-f1", (0.631, 1.0)), ("hamming-loss", (0.0, 0.369))])
+def test_eight_right_documents_leave_others_possible(metric: str, ends: tuple[float, float]) -> None:
+    """0.025^(1/8) = 0.631 (Clopper & Pearson 1934), the rule of `train` too."""
+    truth = [[1, 0], [0, 1]] * 4
+    right = document_statistics(truth, truth)
+    found = expectation([right], [right], find_target_metric(metric), 8, folds_differ=False)
+    shown = interval(right, metric)
+    assert (round(found.low, 3), round(found.high, 3)) == (round(shown.low, 3), round(shown.high, 3)) == ends

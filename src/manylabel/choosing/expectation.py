@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from manylabel.estimator import Floats
-from manylabel.evaluation.bootstrap import resampled_values
+from manylabel.evaluation.bootstrap import possible_ends, resampled_values
 from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.metrics.targets import TargetMetric
 from manylabel.reports.choosing_records import Expected
@@ -45,6 +45,8 @@ def expectation(
     own figure is subtracted (Efron 1983's optimism, as in the bootstrap bias correction of Tsamardinos, Greasidou &
     Borboudakis 2018).
 
+    Without any variance the interval is that of `possible_ends`, as in `train`.
+
     `winner` has the statistics of the winner's predictions per fold; `finishers` those of all pipelines that ran in all
     folds, pooled, the winner first. Not included: a model trained on all documents learns from more documents than the
     models of the folds.
@@ -68,7 +70,7 @@ def expectation(
     in_kind = folds_differ and k > 1
     t = float(special.stdtrit(k - 1, (1 + LEVEL) / 2) if in_kind else special.ndtri((1 + LEVEL) / 2))
     value = float(np.nanmean(on_new)) - (optimism if metric.greater_is_better else -optimism)
-    low, high = max(0.0, value - t * width), min(1.0, value + t * width)
+    low, high = possible_ends(max(0.0, value - t * width), min(1.0, value + t * width), len(pooled))
     return Expected(value, low, high, documents, optimism, spread, float(np.nanstd(on_new)), between)
 
 

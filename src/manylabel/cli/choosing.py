@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 @takes_data_options()
 def compare(
     data: o.DataSets,
-    method: Annotated[
-        list[str] | None,
-        typer.Option("--method", help="A method to compare; may be repeated.", show_default=False),
-    ] = None,
     methods: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            "--methods", help="The methods to compare, separated by commas; default: all.", show_default=False
+            "--methods",
+            "--method",
+            callback=o.several_names,
+            help="The methods to compare, separated by commas or by repeating the option; default: all.",
+            show_default=False,
         ),
     ] = None,
     metric: o.Metric = "micro-f1",
@@ -90,7 +90,6 @@ def compare(
     from manylabel.tasks.large_choosing import compare as task
     from manylabel.tasks.model_facts import check_own_model
 
-    named = _named_methods(method, methods)
     seconds = seconds_of(budget)
     targets = _model_files(data, model, test)
     check_targets([*targets, report, csv, latex, diagram], [*data, test])
@@ -104,7 +103,7 @@ def compare(
             one = task(
                 source,
                 target,
-                methods=named,
+                methods=methods,
                 metric=metric,
                 folds=folds,
                 repeats=repeats,
@@ -123,16 +122,6 @@ def compare(
     elif len(found) > 1:
         show(over_data_sets_page(found))
     _write_comparison(found, report, csv, latex, diagram)
-
-
-def _named_methods(method: list[str] | None, methods: str | None) -> list[str] | None:
-    """The methods of ``--method`` and ``--methods``; None for all."""
-    from manylabel.exceptions import ParameterError
-
-    named = [*(method or []), *(name.strip() for name in (methods or "").split(",") if name.strip())]
-    if methods is not None and not named:
-        raise ParameterError("--methods names no method. Separate names by commas, or leave it out to try all.")
-    return named or None
 
 
 def _model_files(data: Sequence[str], model: Path | None, test: Path | None) -> list[Path]:

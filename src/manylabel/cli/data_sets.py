@@ -121,8 +121,10 @@ def select(
         typer.Option(
             "--function",
             "-f",
+            callback=o.several_names,
             help="A function that scores terms: df, dia, ig, mi, chi2, ngl, rs, rs_printed, or, gss; or all. "
-            f"May be repeated; {', '.join(DEFAULT_FUNCTIONS)} by default.",
+            f"Separate several by commas, or repeat the option; {', '.join(DEFAULT_FUNCTIONS)} by "
+            "default.",
             show_default=False,
         ),
     ] = None,

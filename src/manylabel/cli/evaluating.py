@@ -28,10 +28,7 @@ def evaluate(
         Path | None,
         typer.Option("--model", "-m", help="Measure this model file instead of training one.", show_default=False),
     ] = None,
-    method: Annotated[
-        list[str] | None,
-        typer.Option("--method", help="A method to train and measure; may be repeated.", show_default=False),
-    ] = None,
+    method: o.Methods = None,
     setting: o.Setting = None,
     metric: o.OptionalMetric = None,
     rules: o.Rules = None,
@@ -46,7 +43,7 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
-    test_share: o.TestShare = 0.25,
+    test_share: o.TestShare = None,
     repeats: Annotated[
         int | None,
         typer.Option(
@@ -113,8 +110,10 @@ def evaluate(
             "--metric is what training optimises for. All metrics of a model are measured; --json has those that are "
             "not printed."
         )
-    if model is not None and (reading.split_by or drop_duplicates):
-        raise ParameterError("--split-by and --drop-duplicates are about training; a model file has been trained.")
+    if model is not None and (reading.split_by or drop_duplicates or test_share is not None):
+        raise ParameterError(
+            "--split-by, --drop-duplicates and --test-share are about training; a model file has been trained."
+        )
     if model is None and repeats is None and test is None and split:
         raise ParameterError(
             "--split names the documents on which a model file is measured (--model). Methods are trained on the split "
@@ -128,7 +127,7 @@ def evaluate(
     if vectors is not None and (repeats is not None or test is not None or len(data) > 1):
         raise ParameterError("--vectors holds one row per document of one data set. Leave out --repeats and --test.")
     if test is not None:
-        _check_test(data, model, repeats, split, reading.split_by)
+        _check_test(data, model, repeats, split or reading.split_by or test_share)
     check_targets([per_label, report], [model, *data, test])
     if tables is not None:
         check_folder(tables)
@@ -161,10 +160,8 @@ def evaluate(
     _show_evaluations(found, limit, report, tables, json)
 
 
-def _check_test(
-    data: list[str], model: Path | None, repeats: int | None, split: str | None, split_by: str | None
-) -> None:
-    """Refuse what ``--test`` cannot be combined with."""
+def _check_test(data: list[str], model: Path | None, repeats: int | None, dividing: str | float | None) -> None:
+    """Refuse what ``--test`` cannot be combined with; `dividing` is an option that draws test documents, if any."""
     from manylabel.exceptions import ParameterError
 
     if len(data) > 1:
@@ -174,8 +171,10 @@ def _check_test(
             f"--test measures methods that are trained on DATA. To measure a model file: manylabel evaluate FILE "
             f"--model {model}."
         )
-    if repeats is not None or split or split_by:
-        raise ParameterError("--test names the documents to measure on. Leave out --repeats, --split and --split-by.")
+    if repeats is not None or dividing is not None:
+        raise ParameterError(
+            "--test names the documents to measure on. Leave out --repeats, --split, --split-by and --test-share."
+        )
 
 
 def _show_evaluations(
@@ -277,7 +276,7 @@ def learning_curve(
     repeats: Annotated[int, typer.Option("--repeats", help="How often smaller sizes are drawn anew.")] = 3,
     report: o.HtmlReport = None,
     labels: o.LabelRows = "10",
-    test_share: o.TestShare = 0.25,
+    test_share: o.TestShare = None,
     *,
     reading: DataOptions,
     seed: o.Seed = 0,

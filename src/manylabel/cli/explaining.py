@@ -42,7 +42,10 @@ def explain(
         ),
     ] = None,
     runners_up: Annotated[
-        int, typer.Option("--runners-up", min=0, help="How many labels to add that are nearest to being predicted.")
+        int,
+        typer.Option(
+            "--runners-up", min=0, help="How many labels to add that are not predicted, those with the highest scores."
+        ),
     ] = 2,
     terms: Annotated[int, typer.Option("--terms", min=1, help="How many terms to list per label.")] = 8,
     documents: Annotated[

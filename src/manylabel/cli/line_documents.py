@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
+import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
@@ -22,14 +22,24 @@ if TYPE_CHECKING:
     from manylabel.data.reading_options import ReadingOptions
 
 
+STANDARD_INPUT = "standard input"
 DELIMITERS = {",": "csv", ";": "csv", "\t": "tsv", "|": "csv"}
 """What separates the cells of a header, and the format of such a table."""
+KINDS: Mapping[type, str] = {
+    bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object", type(None): "null",
+}  # fmt: skip
+"""What JSON holds where it holds no text."""
 
 
 @contextmanager
 def standard_input_as_file(data: str, format: str | None) -> Iterator[str]:
-    """A file with the bytes of standard input, where ``-`` is to be read in a format other than lines; else `data`."""
+    """A file with the bytes of standard input, where ``-`` is to be read in a format other than lines; else `data`.
+
+    Errors and remarks about the file name standard input.
+    """
     from manylabel.data.formats import format_named
+    from manylabel.exceptions import DataError
+    from manylabel.progress import remarks_to
 
     if data != "-" or format is None or format == "jsonl":
         yield data
@@ -39,7 +49,13 @@ def standard_input_as_file(data: str, format: str | None) -> Iterator[str]:
         path = Path(folder, f"standard-input{suffix}")
         with path.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
-        yield str(path)
+        with remarks_to(lambda text: remark(text.replace(str(path), STANDARD_INPUT))):
+            try:
+                yield str(path)
+            except DataError as error:
+                if str(error.path) == str(path):
+                    error.path = STANDARD_INPUT
+                raise
 
 
 def is_plain_text(path: Path) -> bool:
@@ -48,7 +64,7 @@ def is_plain_text(path: Path) -> bool:
     from manylabel.data.recognition import guess_format, suffix_of
     from manylabel.exceptions import UnknownFormatError
 
-    if suffix_of(path) != ".txt" or not path.is_file() or not path.stat().st_size:
+    if suffix_of(path) != ".txt" or not os.path.isfile(path) or not path.stat().st_size:
         return False
     try:
         found = format_named(guess_format(path))
@@ -75,7 +91,7 @@ class LineDocuments:
     @classmethod
     def of(cls, data: str, reading: DataOptions, like: ReadingOptions | None) -> LineDocuments:
         """The documents that the options of a command describe; `like` are the options of the model's training."""
-        name = "standard input" if data == "-" else data
+        name = STANDARD_INPUT if data == "-" else data
         return cls(reading.source(data).problems(), name, reading.encoding or "utf-8", reading.text_column, like)
 
     def read(self, data: str) -> Iterator[list[tuple[str, Text]]]:
@@ -94,6 +110,8 @@ class LineDocuments:
 
     def document(self, number: int, raw: bytes) -> tuple[str, Text] | None:
         """The id and text of one line; None where it cannot be read and is skipped."""
+        from manylabel.data.nested_text import NotJsonError, parse_json
+
         try:
             line = raw.decode("utf-8-sig" if number == 1 and self.encoding == "utf-8" else self.encoding).rstrip("\r\n")
         except UnicodeDecodeError:
@@ -105,16 +123,13 @@ class LineDocuments:
         if not line.startswith("{"):
             return str(number), line
         try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
+            record = parse_json(line, self.problems.limits.nesting)
+        except NotJsonError as error:
             self._report(number, f"This line is not JSON: {error}.", None)
             return None
         fields = self._fields({key: value for key, value in record.items() if isinstance(value, str)})
         if not fields:
-            found = ", ".join(map(repr, record)) or "none"
-            wanted = self.text_keys or (self.like.texts if self.like is not None else ()) or ("text",)
-            keys = ", ".join(map(repr, wanted))
-            self._report(number, f"This record has no text under {keys}. Keys: {found}.", "Use --text-column KEY.")
+            self._report_no_text(number, record)
             return None
         text = next(iter(fields.values())) if len(fields) == 1 else fields
         identity = str(next((record[key] for key in ("id", "document_id") if record.get(key) is not None), number))
@@ -125,6 +140,17 @@ class LineDocuments:
             self._report(number, problem, "Write both halves, or the character itself.")
             return None
         return identity, text
+
+    def _report_no_text(self, number: int, record: Mapping[str, object]) -> None:
+        """Report a record in which a text is missing, or is another value."""
+        wanted = self.text_keys or (self.like.texts if self.like is not None else ()) or ("text",)
+        other = next((key for key in wanted if key in record and not isinstance(record[key], str)), None)
+        if other is not None:
+            kind = KINDS[type(record[other])]
+            self._report(number, f"{other!r} of this record holds {kind}, not a text.", "Write texts in quotes.")
+            return
+        found, keys = ", ".join(map(repr, record)) or "none", ", ".join(map(repr, wanted))
+        self._report(number, f"This record has no text under {keys}. Keys: {found}.", "Use --text-column KEY.")
 
     def _notice_header(self, line: str) -> None:
         """Print how to read a table, where the first line looks like its header."""

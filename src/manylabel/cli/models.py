@@ -135,12 +135,12 @@ def inspect(
     labels: o.LabelRows = "20",
     json: o.Json = False,
 ) -> None:
-    """Show what is in a model file: recipe, labels, thresholds, sizes, versions."""
+    """Show what is in a model file: recipe, labels, thresholds, sizes, versions. A damaged file is refused."""
     from manylabel.reports.model_page import inspect_page
     from manylabel.tasks.models import inspect as task
 
     limit = o.label_limit(labels)
-    found = task(model)
+    found = task(model, verify=True)
     if json:
         show_json(found.as_dict())
     else:

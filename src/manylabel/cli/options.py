@@ -51,6 +51,30 @@ def check_report_ending(path: Path | None) -> Path | None:
     return path
 
 
+def several_names(given: list[str] | None) -> list[str] | None:
+    """The names of an option that may be repeated and takes several names separated by commas; None for none.
+
+    >>> several_names(["svm, nb", "knn"]), several_names([])
+    (['svm', 'nb', 'knn'], None)
+    """
+    from manylabel.exceptions import ParameterError
+
+    names = [name.strip() for one in given or [] for name in one.split(",") if name.strip()]
+    if given and not names:
+        raise ParameterError(f"{','.join(given)!r} holds no name. Separate names by commas, or leave the option out.")
+    return names or None
+
+
+Methods = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        "--methods",
+        callback=several_names,
+        help="The methods, separated by commas or by repeating the option; `manylabel methods` lists all.",
+        show_default=False,
+    ),
+]
 HtmlReport = Annotated[
     Path | None,
     typer.Option(
@@ -113,8 +137,27 @@ Rules = Annotated[
         show_default=False,
     ),
 ]
+
+
+def check_share(share: float | None) -> float | None:
+    """The share of documents for testing; an error where it would leave a split empty."""
+    from manylabel.exceptions import ParameterError
+
+    if share is not None and not 0 < share < 1:
+        raise ParameterError(
+            f"--test-share must be above 0 and below 1, for example 0.25 for a quarter, not {share:g}."
+        )
+    return share
+
+
 TestShare = Annotated[
-    float, typer.Option("--test-share", help="The share of documents for the test split where the data have none.")
+    float | None,
+    typer.Option(
+        "--test-share",
+        callback=check_share,
+        help="The share of documents for the test split where the data have none; 0.25 by default.",
+        show_default=False,
+    ),
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The seed of the random numbers.")]
 Jobs = Annotated[

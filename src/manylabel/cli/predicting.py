@@ -41,6 +41,8 @@ class Output(StrEnum):
 
 
 BINARY = (Output.XLSX, Output.PARQUET)
+LONGEST_EXAMPLE = 60
+"""The length of a text that is repeated in a message."""
 AS_LINES = ("", "json", "ndjson", "txt")
 """Endings of files that JSON lines are written to, beside their own."""
 
@@ -62,7 +64,7 @@ def predict(
         Path | None,
         typer.Option(
             "--output",
-            help="Write to this file instead of standard output, in the format of its name (.csv, .tsv, .xlsx, "
+            help="Write to this file instead of standard output (-), in the format of its name (.csv, .tsv, .xlsx, "
             ".parquet, .jsonl): all columns of the data, with labels and scores added.",
             show_default=False,
         ),
@@ -128,8 +130,8 @@ def predict(
 ) -> None:
     """Label documents with a model: one prediction per line, in the order of the documents."""
     from manylabel.classifier import TextClassifier
-    from manylabel.cli.line_documents import standard_input_as_file
-    from manylabel.data.atomic import check_target
+    from manylabel.cli.line_documents import STANDARD_INPUT, standard_input_as_file
+    from manylabel.data.atomic import STANDARD_OUTPUT, check_target
     from manylabel.data.earlier_predictions import check_overwritten
     from manylabel.data.labelled_table import check_table_format
     from manylabel.exceptions import MissingDataError, ParameterError
@@ -138,6 +140,8 @@ def predict(
     from manylabel.tasks.planning import check_prediction
     from manylabel.wording import counted
 
+    if output == Path(STANDARD_OUTPUT):
+        output = None
     if output is not None:
         check_target(output, [model, data])
     wanted = Output.JSONL if json else to or output_format(output)
@@ -167,7 +171,8 @@ def predict(
         except MissingDataError as error:
             if " " not in data:
                 raise
-            hint = f"A text comes from standard input: echo {shlex.quote(data)} | manylabel predict {model}"
+            text = data if len(data) <= LONGEST_EXAMPLE else "A text"
+            hint = f"A text comes from standard input: echo {shlex.quote(text)} | manylabel predict {model}"
             raise MissingDataError(f"{error} {hint}") from None
         with progress_or_prompt(data):
             if output is not None:
@@ -180,7 +185,8 @@ def predict(
     if output is not None:
         remark(f"{counted(written, 'prediction')} written to {output}.")
     for problem in skipped:
-        remark(f"manylabel: skipped: {problem}")
+        named = problem if place == data else replace(problem, path=STANDARD_INPUT)
+        remark(f"manylabel: skipped: {named}")
     if only:
         from manylabel.reports.provenance import described_text
 

@@ -1,6 +1,7 @@
 """Run one command line and turn whatever happens into an exit code.
 
-0: done. 1: an error inside manylabel. 2: wrong input, reported in one sentence. 130: interrupted. 143: terminated.
+0: done. 1: an error inside manylabel. 2: wrong input, a full disk or too little memory, reported in a sentence or two.
+130: interrupted. 143: terminated.
 """
 
 from __future__ import annotations
@@ -17,6 +18,12 @@ from itertools import pairwise
 from typing import Any
 
 INTERRUPTED = 130
+OUT_OF_MEMORY = (
+    "memory ran out: the system gave no more to this process. Take fewer documents, free some memory, or where the "
+    "command has --memory, give a size below what is free (--memory 500MB). docs/memory.md lists what takes memory."
+)
+LONGEST_SHOWN = 200
+"""How many characters of a path an error of the system shows: what is too long for a name may be a whole text."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -124,13 +131,18 @@ def name_wrong_number(error: Any, arguments: Sequence[str]) -> None:
 def failed(error: Exception) -> int:
     """Report an error in one sentence and return the exit code."""
     from manylabel.exceptions import ManylabelError
+    from manylabel.memory import lacks_memory
 
     if isinstance(error, ManylabelError):
         return complain(str(error), 2)
+    if lacks_memory(error):
+        return complain(OUT_OF_MEMORY, 2)
     if isinstance(error, OSError):
         if error.filename is None:
             close_output()
-        return complain(f"{error.filename or 'standard output'}: {error.strerror or error}.", 2)
+        place = str(error.filename or "standard output")
+        shown = place if len(place) <= LONGEST_SHOWN else f"{place[:LONGEST_SHOWN]}…"
+        return complain(f"{shown}: {error.strerror or error}.", 2)
     fault = f"something went wrong inside manylabel ({type(error).__name__}: {error})."
     return complain(f"{fault} Run it again with --debug to see where.", 1)
 

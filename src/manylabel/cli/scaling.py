@@ -41,9 +41,7 @@ def plan(
     labels: Annotated[
         int | None, typer.Option("--labels", min=1, help="The number of labels.", show_default=False)
     ] = None,
-    method: Annotated[
-        list[str] | None, typer.Option("--method", help="A method; repeatable. By default nb, svm and auto.")
-    ] = None,
+    method: o.Methods = None,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -58,6 +56,8 @@ def plan(
     json: o.Json = False,
 ) -> None:
     """Estimate what training from disk takes: time, memory, disk, the size of the model and what is read from files.
+
+    By default for the methods nb, svm and auto.
 
     Where the data have a training split, only its documents are counted, as `train` uses them.
 

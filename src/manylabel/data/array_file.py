@@ -26,6 +26,8 @@ from manylabel.exceptions import ModelFileError
 MAX_HEADER = 1 << 28
 LONGEST = 1 << 40
 """The largest extent of an array or a sparse matrix."""
+PIECE = 1 << 20
+"""The bytes that are read at a time where arrays are only checked."""
 _DTYPES = {
     "F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
@@ -93,10 +95,25 @@ class ArrayFile:
             raise self.damaged(f"lacks the array {str(name)[:80]!r}")
         place = self.places[name]
         part = self.content[0][place.start : place.end] if self.content else self.read(place.start, place.end)
-        if self.verify and place.sha256 != hashlib.sha256(part.data).hexdigest():
-            raise self.damaged(f"was changed after it was written: the array {name!r} does not match its checksum")
+        if self.verify:
+            self._compare(name, hashlib.sha256(part.data).hexdigest())
         part.flags.writeable = False
         return part.view(place.dtype).reshape(place.shape)
+
+    def check_arrays(self) -> None:
+        """Compare every array with its SHA-256; the file is read piece by piece."""
+        with self.opened() as stream:
+            for name, place in sorted(self.places.items(), key=lambda one: one[1].start):
+                digest, left = hashlib.sha256(), place.end - place.start
+                stream.seek(place.start)
+                while left and (piece := stream.read(min(left, PIECE))):
+                    digest.update(piece)
+                    left -= len(piece)
+                self._compare(name, digest.hexdigest())
+
+    def _compare(self, name: str, sha256: str) -> None:
+        if sha256 != self.places[name].sha256:
+            raise self.damaged(f"was changed after it was written: the array {name!r} does not match its checksum")
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:

@@ -132,6 +132,18 @@ def _signals_deferred() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+STANDARD_OUTPUT = "-"
+
+
+def check_is_named(path: str | Path) -> None:
+    """Raise an error for ``-``: people mean standard output by it, and get a file or folder of that name."""
+    if str(path) == STANDARD_OUTPUT:
+        raise ParameterError(
+            "- stands for standard output, which takes only the predictions of `manylabel predict`. Give the name of a "
+            "file or folder to write to."
+        )
+
+
 def check_target(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> None:
     """Raise an error, before the work, for a file that cannot be written or that is one of the inputs.
 
@@ -140,6 +152,7 @@ def check_target(path: str | Path, inputs: Iterable[str | Path | None] = ()) -> 
     ...
     manylabel.exceptions.ParameterError: letters.csv is an input and would be overwritten. Give another name.
     """
+    check_is_named(path)
     target = Path(os.path.realpath(path))
     if any(given is not None and Path(os.path.realpath(given)) == target for given in inputs):
         raise ParameterError(f"{path} is an input and would be overwritten. Give another name.")
@@ -164,6 +177,7 @@ def check_folder(path: str | Path) -> None:
     ...
     manylabel.exceptions.ParameterError: ... is a file. Give the name of a folder to write to.
     """
+    check_is_named(path)
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_dir():
         raise ParameterError(f"{path} is a file. Give the name of a folder to write to.")

@@ -98,7 +98,7 @@ def load(name_or_path: str | Path, **options: Any) -> Reading:
         )
     name = str(name_or_path)
     check_exists(name, options.get("format"))
-    if Path(name).exists() or name not in _BY_NAME:
+    if os.path.exists(name) or name not in _BY_NAME:
         return read(name, **options)
     if name == BUILT_IN:
         for option in options:
@@ -125,7 +125,7 @@ def _locate(row: KnownData) -> Path:
 
 def check_exists(name: str, format: str | None = None) -> None:
     """Raise `MissingDataError` where nothing has this path, prefix or name; the message offers the nearest name."""
-    if Path(name).exists() or name == BUILT_IN:
+    if os.path.exists(name) or name == BUILT_IN:
         return
     if name in _BY_NAME:
         _locate(_BY_NAME[name])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -266,6 +267,10 @@ def find_files(path: Path, format: str | None = None, limits: Limits = LIMITS) -
             return files
     except PermissionError as error:
         raise MissingDataError(f"{error.filename} cannot be read: {error.strerror}.") from None
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        raise MissingDataError(f"There is no file or folder {str(path)[:60]}…: a name cannot be so long.") from None
     raise MissingDataError(f"There is no file or folder {path}{_near(path)}")
 
 

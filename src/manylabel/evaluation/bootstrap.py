@@ -81,7 +81,7 @@ def interval(
     (0.5, 0.0, 1.0)
     """
     values = resampled_values([statistics], metric, seed, resamples)[0]
-    return Interval(statistics.value(metric), *percentiles(values, level))
+    return Interval(statistics.value(metric), *possible_ends(*percentiles(values, level), len(statistics), level))
 
 
 def paired_difference(
@@ -140,6 +140,21 @@ def resampled_weights(n: int, seed: int, resamples: int, width: int) -> Iterator
     for start in range(0, resamples, most):
         rows = [np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(min(most, resamples - start))]
         yield np.array(rows, dtype=np.float64)
+
+
+def possible_ends(low: float, high: float, documents: int, level: float = LEVEL) -> tuple[float, float]:
+    """The ends of an interval; where it is 1 or 0 alone, it reaches as far as the documents leave possible.
+
+    Where all documents are right, so are those of every resample, and where all are wrong likewise. The other end is
+    then the share of right ones that n of n, or none of n, leave possible (Clopper & Pearson 1934).
+
+    >>> possible_ends(0.4, 0.6, 100), [round(end, 3) for end in possible_ends(1.0, 1.0, 8)]
+    ((0.4, 0.6), [0.631, 1.0])
+    """
+    reached = ((1 - level) / 2) ** (1 / max(documents, 1))
+    if low == high == 1:
+        return reached, 1.0
+    return (0.0, 1 - reached) if low == high == 0 else (low, high)
 
 
 def percentiles(values: Floats, level: float = LEVEL) -> tuple[float, float]:

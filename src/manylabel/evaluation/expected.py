@@ -8,7 +8,7 @@ from typing import NotRequired, TypedDict
 import numpy as np
 
 from manylabel.estimator import Csr
-from manylabel.evaluation.bootstrap import LEVEL, interval
+from manylabel.evaluation.bootstrap import interval
 from manylabel.evaluation.statistics import DocumentStatistics
 from manylabel.metrics import label_ranks
 from manylabel.metrics.targets import DEFAULT_METRIC, find_target_metric
@@ -42,9 +42,7 @@ class ExpectedQuality(TypedDict):
 def expected_quality(Y_true: Csr, Y_pred: Csr, metrics: Sequence[str] = (), seed: int = 0) -> ExpectedQuality:
     """Micro F1 and further metrics of decisions about documents, with 95 % bootstrap intervals over documents.
 
-    The decisions are those of `manylabel.decisions.cross_fitting.unseen_decisions`. Where all of them are right, every
-    resample is perfect too, and the interval begins at the share of right documents that n of n right ones leave
-    possible (Clopper & Pearson 1934).
+    The decisions are those of `manylabel.decisions.cross_fitting.unseen_decisions`.
 
     >>> Y_true, Y_pred = Csr([[1, 0], [0, 1], [1, 1], [0, 1]] * 25), Csr([[1, 0], [0, 1], [1, 0], [1, 0]] * 25)
     >>> found = expected_quality(Y_true, Y_pred, ["exact-match"])
@@ -62,7 +60,8 @@ def expected_quality(Y_true: Csr, Y_pred: Csr, metrics: Sequence[str] = (), seed
         # For recall@k the k best labels were decided: those rank before all others.
         ranks = None if metric.k is None else label_ranks(Y_true, Y_pred.toarray().astype(np.float64))
         found = interval(DocumentStatistics(Y_true, Y_pred, ranks), metric, seed, resamples)
-        low = ((1 - LEVEL) / 2) ** (1 / n) if found.low == found.high == 1 and n else found.low
-        figures.append(ExpectedFigure(metric=name, title=metric.title, value=found.value, low=low, high=found.high))
+        figures.append(
+            ExpectedFigure(metric=name, title=metric.title, value=found.value, low=found.low, high=found.high)
+        )
     labelled = int(np.count_nonzero(np.diff(Y_true.indptr)))
     return ExpectedQuality(documents=n, figures=figures, labelled=labelled)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -122,7 +123,7 @@ def load_encoder(name: str | Path) -> Encoder:
 
 def find_folder(name: str | Path) -> Path:
     """The folder of an encoder: a path, the name of one in the cache, or of one that a Python package brings."""
-    if Path(name).is_dir():
+    if os.path.isdir(name):
         return Path(name).absolute()
     known = installed_encoders()
     if (found := known.get(str(name).lower())) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ def read_vectors(given: str) -> Any:
 
 
 def _existing(name: str) -> Path:
-    if not Path(name).is_file():
+    if not os.path.isfile(name):
         raise MissingDataError(f"{name}: there is no such file of vectors.")
     return Path(name)
 

@@ -40,7 +40,8 @@ def explanation_blocks(
 def _none_predicted(found: Explanation) -> str:
     """A sentence on what is predicted, where no explained label is."""
     if not found.predicted:
-        return "No label is predicted." if found.asked else "No label is predicted. These are the nearest."
+        scores = "probabilities" if found.labels[0].is_probability else "scores"
+        return "No label is predicted." if found.asked else f"No label is predicted. These have the highest {scores}."
     names = ", ".join(one.label for one in found.labels)
     return f"Not predicted: {names}. Predicted: {', '.join(found.predicted)}."
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
@@ -164,7 +165,7 @@ def _columns(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def is_pattern(data: str | Path) -> bool:
     """Whether a name with ``*``, ``?`` or ``[`` stands for several files."""
-    return bool(set("*?[") & set(str(data))) and not Path(data).exists()
+    return bool(set("*?[") & set(str(data))) and not os.path.exists(data)
 
 
 def shard_files(data: str | Path | Sequence[str | Path], split: str = "train", format: str | None = None) -> list[Path]:
@@ -175,10 +176,10 @@ def shard_files(data: str | Path | Sequence[str | Path], split: str = "train", f
     if not isinstance(data, (str, Path)):
         return [path for one in data for path in shard_files(one, split, format)]
     path = Path(data)
-    if path.is_file():
+    if os.path.isfile(path):
         return [path]
     if is_pattern(data):
-        if not (matching := [Path(name) for name in sorted(glob.glob(str(data))) if Path(name).is_file()]):
+        if not (matching := [Path(name) for name in sorted(glob.glob(str(data))) if os.path.isfile(name)]):
             raise MissingDataError(f"No file matches {data}.")
         return matching
     try:

@@ -7,14 +7,14 @@ import sqlite3
 import tempfile
 from pathlib import Path
 
+from manylabel.memory import lacks_memory
+
 DISK_FULL = "The disk of the server's data folder is full, or cannot be written. Free some space, then try again."
 PROBE = 1 << 20
 """Bytes without room for which a disk counts as full."""
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _NO_MEMORY = (sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR_NOMEM, sqlite3.SQLITE_IOERR_SHMMAP)
 """The last one: SQLite could not map a file of some KiB into memory."""
-_NO_MEMORY_WORDS = ("failed to map segment", "cannot allocate memory", "can't start new thread")
-"""Words of errors that come from loading a library or starting a thread."""
 
 
 def is_disk_full(error: BaseException) -> bool:
@@ -44,16 +44,7 @@ def has_no_space(folder: Path) -> bool:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error means that the process got no more memory.
-
-    >>> is_out_of_memory(MemoryError()), is_out_of_memory(RuntimeError("can't start new thread"))
-    (True, True)
-    """
+    """Whether an error means that the process got no more memory, errors of SQLite included."""
     if isinstance(error, sqlite3.OperationalError):
         return error.sqlite_errorcode in _NO_MEMORY
-    if isinstance(error, OSError):
-        return error.errno == errno.ENOMEM
-    words = str(error).lower()
-    return isinstance(error, MemoryError) or (
-        isinstance(error, (ImportError, RuntimeError)) and any(one in words for one in _NO_MEMORY_WORDS)
-    )
+    return lacks_memory(error)

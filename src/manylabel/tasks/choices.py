@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,7 +29,7 @@ def read_as(format: str) -> str:
 
 def report_unlabelled(corpus: Corpus, data: str) -> None:
     """Report what documents without a label stand for, where many of a user's own file have none."""
-    if corpus.labels is None or not corpus.label_names or not Path(data).exists():
+    if corpus.labels is None or not corpus.label_names or not os.path.exists(data):
         return
     without = sum(not len(names) for names in corpus.labels)
     if without >= MANY_UNLABELLED * len(corpus):

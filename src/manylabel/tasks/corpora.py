@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from collections import Counter
@@ -117,9 +118,9 @@ def load_source(
         options["format"] = source.format
     if source.on_error != "raise":
         options["on_error"] = source.on_error
-    if source.keep_blank and Path(source.data).exists():
+    if source.keep_blank and os.path.exists(source.data):
         options["keep_blank"] = True
-    if Path(source.data).exists() or source.data not in [row.name for row in KNOWN]:
+    if os.path.exists(source.data) or source.data not in [row.name for row in KNOWN]:
         options |= {} if source.labels else {"labels": False}
         options |= {} if reading_options is None else {"like": reading_options}
     if source.limits:
@@ -246,7 +247,7 @@ def name_labels(corpus: Corpus, source: Source, model: TextClassifier | None = N
     known = None if model is None else model.vocabulary
     found = None if source.vocabulary is None else read_label_vocabulary(source.vocabulary, source.problems())
     covered = known is not None and known.addresses_by_name().keys() >= set(corpus.label_names)
-    if found is None and not covered and Path(source.data).exists():
+    if found is None and not covered and os.path.exists(source.data):
         own = corpus_addresses(corpus)
         try:
             labels = [own.get(label, label) for label in corpus.label_names]

@@ -11,6 +11,7 @@ import numpy as np
 
 from manylabel.data import Corpus, write
 from manylabel.data import describe as sizes_of
+from manylabel.data.atomic import check_is_named
 from manylabel.data.description import (
     CorpusSizes,
     DataFacts,
@@ -165,6 +166,8 @@ class Converted:
 
 def convert(source: Source, target: Path | None, *, to: str | None = None, split: str | None = None) -> Converted:
     """Read the source, or one split of it, and write it to `target` unless that is None."""
+    if target is not None:
+        check_is_named(target)
     reading = load_source(source, names_labels=source.vocabulary is not None)
     corpus = reading.corpus if split in (None, "all") else reading.corpus.split(str(split))
     if target is not None:

@@ -31,19 +31,24 @@ from manylabel.tasks.corpora import DUPLICATES, RANDOM, TIME, documents_of
 from manylabel.wording import counted, is_worded_for
 
 DATE_COLUMNS = ("date", "time", "datetime", "timestamp", "year")
+TEST_SHARE = 0.25
+"""The share of documents for testing where none is given."""
 MANY_SINGLE = 0.1
 """The share of labels with a single document above which the user is told what a stratified split does to them."""
 
 
-def train_and_test(corpus: Corpus, test_share: float, seed: int, *, quiet: bool = False) -> tuple[Corpus, Corpus, str]:
+def train_and_test(
+    corpus: Corpus, test_share: float | None, seed: int, *, quiet: bool = False
+) -> tuple[Corpus, Corpus, str]:
     """The training and the test split of a corpus, and a phrase that describes how they were made.
 
     A corpus without a train and a test split is divided at random by iterative stratification; one that names a column
     to split by (`split_by`), by whole groups of documents, or by time where that is a column of dates. Unless `quiet`,
-    it is reported where many labels have a single document.
+    it is reported where many labels have a single document. A `test_share` that is not used is reported.
     """
     splits = corpus.splits
     if "train" in splits and "test" in splits:
+        report_unused_share(test_share)
         return corpus.split("train"), corpus.split("test"), "the split of the data"
     if splits and set(splits) != {"unused"} and len(splits) > 1:
         raise DataError(
@@ -51,10 +56,17 @@ def train_and_test(corpus: Corpus, test_share: float, seed: int, *, quiet: bool 
             path=corpus.name or corpus.source,
             remedy="Name the splits train and test.",
         )
-    train, test, how = _divided(corpus, test_share, seed)
+    train, test, how = _divided(corpus, TEST_SHARE if test_share is None else test_share, seed)
     if not quiet and not corpus.split_by:
         _report_single_documents(corpus)
     return corpus.subset(np.sort(train)), corpus.subset(np.sort(test)), how
+
+
+def report_unused_share(test_share: float | None) -> None:
+    """Report a share for testing that was given for data with splits of their own."""
+    if test_share is not None:
+        name = "--test-share" if is_worded_for("command line") else "test_share"
+        remark(f"The data have a training and a test split, so that {name} {test_share:g} is not used.")
 
 
 def _divided(corpus: Corpus, test_share: float, seed: int) -> tuple[Ints, Ints, str]:

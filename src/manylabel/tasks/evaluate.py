@@ -33,7 +33,7 @@ from manylabel.reports.evaluation_answer import Known
 from manylabel.reports.evaluation_records import EvaluationReport
 from manylabel.reports.records import Straddle
 from manylabel.tasks.corpora import Source, documents_of, load_source, ready_vectors, split_of
-from manylabel.tasks.dividing import drop_straddling, find_straddling, train_and_test
+from manylabel.tasks.dividing import TEST_SHARE, drop_straddling, find_straddling, train_and_test
 from manylabel.tasks.model_facts import stored_facts
 from manylabel.tasks.models import Overrides, fit_corpus, name_labels_in
 from manylabel.wording import counted, is_worded_for, setting_name
@@ -134,7 +134,7 @@ def evaluate_methods(
     *,
     overrides: Overrides | None = None,
     test: Source | None = None,
-    test_share: float = 0.25,
+    test_share: float | None = None,
     drop_duplicates: bool = False,
     analyse: bool = False,
     single_label: bool | None = None,
@@ -225,7 +225,7 @@ def evaluate_repeatedly(
     *,
     repeats: int,
     overrides: Overrides | None = None,
-    test_share: float = 0.25,
+    test_share: float | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> RepeatedSplits:
@@ -248,14 +248,15 @@ def evaluate_repeatedly(
     corpus = loaded.corpus
     if "unused" in corpus.splits:
         corpus = corpus.subset([row for row, name in enumerate(corpus.split_names or ()) if name != "unused"])
-    splits = repeated_random(len(corpus), 1 - test_share, test_share, repeats, seed)
+    share = TEST_SHARE if test_share is None else test_share
+    splits = repeated_random(len(corpus), 1 - share, share, repeats, seed)
     name = loaded.corpus.name or source.data
     values = _on_splits(corpus, splits, recipes, name, seed, n_jobs)
     train, test = splits[0]
     given = " (the data's own split is not used)" if len(loaded.corpus.splits) > 1 else ""
     return RepeatedSplits(
         data=name,
-        split=f"{repeats} random splits, {100 * test_share:.0f} % for testing, seed {seed}{given}",
+        split=f"{repeats} random splits, {100 * share:.0f} % for testing, seed {seed}{given}",
         documents=len(corpus),
         train=len(train),
         test=len(test),

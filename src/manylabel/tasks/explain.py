@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -16,8 +17,8 @@ from manylabel.explanation import Explanation
 from manylabel.tasks.corpora import Source, documents_of, load_source
 from manylabel.wording import settings_text
 
-MOST_OF_A_PATH = 1000
-"""A longer argument is a text."""
+LONGEST_NAME = 255
+"""The largest number of bytes in a file's name on common systems."""
 
 
 def names_data(text: str) -> bool:
@@ -26,10 +27,12 @@ def names_data(text: str) -> bool:
     >>> [names_data(text) for text in ("townhall", "letters.csv", "The bus was late.", "late")]
     [True, True, False, False]
     """
-    if len(text) > MOST_OF_A_PATH or "\n" in text:
+    if "\n" in text:
         return False
+    if text in [row.name for row in KNOWN] or os.path.exists(text):
+        return True
     looks_so = not any(map(str.isspace, text)) and ("/" in text or Path(text).suffix[1:].isalnum())
-    return looks_so or text in [row.name for row in KNOWN] or Path(text).exists()
+    return looks_so and all(len(os.fsencode(name)) <= LONGEST_NAME for name in text.split("/"))
 
 
 @dataclass(frozen=True, slots=True)

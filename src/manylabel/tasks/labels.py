@@ -33,8 +33,8 @@ from manylabel.wording import counted, setting_name
 
 MOST_EXPLAINED = 10
 """Wrong predictions of a label that are explained to find its misleading terms."""
-QUICK_METHOD, TEST_SHARE = "svm", 0.25
-"""The method that judges whether more documents would help, and the share it is tested on where there is no split."""
+QUICK_METHOD = "svm"
+"""The method that judges whether more documents would help."""
 LEAST_JUDGED, MOST_JUDGED = 200, 1 << 22
 """Fewer training documents, or more training documents × labels, are not judged."""
 
@@ -129,7 +129,7 @@ def _measured(
 
 def _verdicts(whole: Corpus) -> tuple[dict[str, str], str | None]:
     """Whether more documents would help each label, and how that was found; nothing where it would take long."""
-    train, test, _ = train_and_test(whole, TEST_SHARE, 0, quiet=True)
+    train, test, _ = train_and_test(whole, None, 0, quiet=True)
     if len(train) < LEAST_JUDGED or len(train) * len(train.label_names) > MOST_JUDGED:
         return {}, None
     found, sizes = label_outlook(train, test, QUICK_METHOD)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -172,7 +173,7 @@ def sharded(source: Source, files: Sequence[Path] | None = None, **reading: Any)
 
     Options that need all documents at once, and data sets by name, are an error.
     """
-    if source.data in {row.name for row in KNOWN} and not Path(source.data).exists():
+    if source.data in {row.name for row in KNOWN} and not os.path.exists(source.data):
         raise UnsupportedError(
             f"Worker processes and clusters read files, and {source.data} is the name of a data set. Leave "
             f"{setting_name('engine')} out, or write it to a file first: "

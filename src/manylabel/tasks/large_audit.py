@@ -5,6 +5,7 @@ In memory are the labels of all documents and the cells of one fold; then, label
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -94,7 +95,7 @@ def _from_disk(
         training = ShardedTraining(corpus, recipe, Path(folder) / "work", engine, None, seed, n_jobs, memory)
         opened = training.open()
         judging = FoldsOnDisk(opened, recipe.build_model().set_everywhere("n_jobs", n_jobs), Path(folder), seed, memory)
-        name = Path(source.data).name.split(".")[0] if Path(source.data).is_file() else source.data
+        name = Path(source.data).name.split(".")[0] if os.path.isfile(source.data) else source.data
         record = _record(corpus, opened, judging, judging.doubts(), most, name)
         return Audited(record, training.skipped())
 

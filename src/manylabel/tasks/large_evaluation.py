@@ -28,6 +28,7 @@ from manylabel.scale.shards import ShardedCorpus, shard_files
 from manylabel.scale.training import ShardedTraining
 from manylabel.tasks import evaluate
 from manylabel.tasks.corpora import Source
+from manylabel.tasks.dividing import report_unused_share
 from manylabel.tasks.evaluate import Evaluated, check_known
 from manylabel.tasks.large import planned_engine, sharded
 from manylabel.tasks.model_facts import stored_facts
@@ -150,7 +151,7 @@ def evaluate_methods(
     *,
     overrides: Overrides | None = None,
     test: Source | None = None,
-    test_share: float = 0.25,
+    test_share: float | None = None,
     drop_duplicates: bool = False,
     analyse: bool = False,
     single_label: bool | None = None,
@@ -174,6 +175,7 @@ def evaluate_methods(
     recipes = [Recipe.of(method, overrides) for method in methods]
     splits = read_splits(source)
     if test is None:
+        report_unused_share(test_share)
         train, tested = (of_split(splits, split, source) for split in SPLITS)
         how = "the split of the data"
     else:

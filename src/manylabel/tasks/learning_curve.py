@@ -43,7 +43,7 @@ def learning_curve(
     metric: str = DEFAULT_METRIC,
     steps: int = 6,
     repeats: int = 3,
-    test_share: float = 0.25,
+    test_share: float | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> LearningCurve:

@@ -276,9 +276,14 @@ def trained_on(path: Path) -> str | None:
     return data if data is None or data.endswith(suffix) else f"{data}{suffix}"
 
 
-def inspect(path: Path) -> ModelRecord:
-    """Read the header of a model file, its labels and their thresholds; vocabulary and weights stay on disk."""
+def inspect(path: Path, *, verify: bool = False) -> ModelRecord:
+    """Read the header of a model file, its labels and their thresholds; vocabulary and weights stay on disk.
+
+    With `verify`, all arrays are compared with their checksums first.
+    """
     opened = open_model(path)
+    if verify:
+        opened.check_arrays()
     with opened.reports_damage():
         return _record(opened)
 

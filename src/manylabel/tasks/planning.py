@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -67,7 +68,7 @@ def plan(
 
 def is_large(source: Source, memory: str | int | None) -> bool:
     """Whether a corpus is read in shards: a pattern names its files, or it would take more memory than it may."""
-    if not Path(source.data).exists() and not is_pattern(source.data):
+    if not os.path.exists(source.data) and not is_pattern(source.data):
         return False
     files = shard_files(source.data, format=source.format)
     # The memory of the program itself is not among what is free.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ def preview(source: Source) -> dict[str, Any]:
 
 def is_vocabulary_data(data: str) -> bool:
     """Whether a file that is given as data is a vocabulary, which names labels and holds no documents."""
-    return Path(data).is_file() and is_vocabulary_file(Path(data))
+    return os.path.isfile(data) and is_vocabulary_file(Path(data))
 
 
 def _vocabulary_facts(source: Source) -> dict[str, Any]:

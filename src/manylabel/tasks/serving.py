@@ -254,7 +254,7 @@ def served_names(models: Sequence[str]) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for given in models:
         name, equals, file = given.partition("=")
-        path = Path(file if equals and not Path(given).exists() else given)
+        path = Path(file if equals and not os.path.exists(given) else given)
         if path == Path(given):
             name = path.name.removesuffix(".manylabel")
         if not name or not name.isprintable() or "/" in name or name in found:
