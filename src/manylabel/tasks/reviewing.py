@@ -391,11 +391,6 @@ def measure_gain(Y_true: Csr, before: Csr, after: Csr, seed: int = 0) -> dict[st
     found: dict[str, Any] = {}
     for key, metric in GAIN_METRICS.items():
         one = paired_difference(first, second, metric, seed, RESAMPLES)
-        found[key] = {
-            "before": second.value(metric),
-            "after": first.value(metric),
-            "difference": one.value,
-            "low": one.low,
-            "high": one.high,
-        }
+        values = {"before": second.value(metric), "after": first.value(metric)}
+        found[key] = {**values, "difference": one.value, "low": one.low, "high": one.high}
     return found
