@@ -142,7 +142,7 @@ writes all columns of the data, in their order and as they were read, and adds `
 have a column of such a name, it is kept, and the predictions are in `predicted_labels` or `predicted_scores`; the
 command prints so. The scores are those of the predicted labels; `--scores` adds the best other labels. Labels are
 joined by `;`, and are lists in Parquet and JSON. CSV keeps the delimiter of the data, and is always UTF-8. The file is
-written whole or not at all.
+written whole or not at all. `--output -` is standard output, as without the option: ids and labels alone, as text.
 
 In a workbook every text is stored as text, also where it begins with `=`, `+`, `-` or `@`. CSV and TSV cannot tell a
 text from a formula, and a spreadsheet may run such a cell when it opens the file; Excel may also take UTF-8 for another
