@@ -61,7 +61,7 @@ def test_scores_too_low_for_a_threshold_are_not_sorted(monkeypatch: pytest.Monke
     scores, positive = np.arange(10.0), np.array([0.0, 8.0, 9.0])
     lowest = search_module._lowest_useful
     assert lowest(scores, positive, 3, "hamming-loss") == 0.0  # few scores are all sorted
-    monkeypatch.setattr(search_module, "CELLS_A_BATCH", 1)
+    monkeypatch.setattr(search_module, "LEAST_PRUNED", 1)
     assert lowest(scores, positive, 3, "hamming-loss") == pytest.approx(2, abs=1e-4)
     assert lowest(scores, positive, 3, "hamming-loss") <= 2
     assert lowest(scores, positive, 3, "micro-f1") == pytest.approx(4, abs=1e-4)
@@ -76,7 +76,7 @@ def test_thresholds_of_many_scores_are_those_of_all_scores(
     random = np.random.default_rng(0)
     cases = [(random.normal(size=(40, 3)).round(1), Csr((random.random((40, 3)) < 0.1).astype(int))) for _ in range(20)]
     few = [pooled_threshold(scores, Y, metric) for scores, Y in cases]
-    monkeypatch.setattr(search_module, "CELLS_A_BATCH", 1)
+    monkeypatch.setattr(search_module, "LEAST_PRUNED", 1)
     assert [pooled_threshold(scores, Y, metric) for scores, Y in cases] == few
 
 

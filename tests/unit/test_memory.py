@@ -72,7 +72,7 @@ def test_thresholds_do_not_depend_on_batches(metric: str, monkeypatch: pytest.Mo
     rules = [GlobalThreshold(metric), CalibratedThreshold(metric), PerLabelThreshold()]  # type: ignore[arg-type]
     whole = [rule.fit(scores, Y, MARGIN).score_thresholds(20, MARGIN) for rule in rules]
     monkeypatch.setattr(label_thresholds, "CELLS_A_BATCH", 50)
-    monkeypatch.setattr(threshold_search, "CELLS_A_BATCH", 50)
+    monkeypatch.setattr(threshold_search, "LEAST_PRUNED", 50)
     monkeypatch.setattr(threshold_search, "BATCH_BYTES", 24 * 50)
     for rule, expected in zip(rules, whole, strict=True):
         np.testing.assert_array_equal(rule.fit(scores, Y, MARGIN).score_thresholds(20, MARGIN), expected)
@@ -81,7 +81,7 @@ def test_thresholds_do_not_depend_on_batches(metric: str, monkeypatch: pytest.Mo
 def test_few_scores_are_sorted_for_a_common_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
     scores, Y = scored(1000, 50)
     positive = scores[Y.toarray() > 0]
-    monkeypatch.setattr(threshold_search, "CELLS_A_BATCH", 50)
+    monkeypatch.setattr(threshold_search, "LEAST_PRUNED", 50)
     positive = positive[np.isfinite(positive)]
     low = threshold_search._lowest_useful(scores.ravel(), positive, Y.nnz, "micro-f1")
     assert positive.min() < low < GlobalThreshold().fit(scores, Y, MARGIN).threshold_

@@ -26,6 +26,8 @@ from manylabel.models.score_kinds import Bools, ScoreKind, logit
 
 SearchedMetric = Literal["micro-f1", "exact-match", "break-even", "hamming-loss"]
 BATCH_BYTES = 24 * CELLS_A_BATCH
+LEAST_PRUNED = 1 << 16
+"""The number of scores up to which sorting them takes less time than finding out which of them need it."""
 HALVINGS = 20
 """Halvings of the range of true scores in which `_lowest_useful` looks for a score."""
 
@@ -223,7 +225,7 @@ def _lowest_useful(scores: Floats, positive: Floats, n_true: int, metric: Search
     0.0
     """
     low, high = float(positive.min()), float(positive.max())
-    if len(scores) <= CELLS_A_BATCH or not (math.isfinite(low) and math.isfinite(high)):
+    if len(scores) <= LEAST_PRUNED or not (math.isfinite(low) and math.isfinite(high)):
         return low
     most = 2.0 * n_true
     if metric == "micro-f1":
